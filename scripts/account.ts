@@ -17,8 +17,7 @@ import { systemClock } from '../lib/platform/kernel/clock.ts'
 import { createLogger } from '../lib/platform/log/log.ts'
 import { shownJson } from '../lib/platform/log/terminal.ts'
 import { loadSettings } from './load-settings.ts'
-import { misused, readOptions } from './read-options.ts'
-import { runScript } from './run-script.ts'
+import { misused, readOptions, runScript } from './read-options.ts'
 
 /**
  * `npm run admin -- account`: creates an account and prints its password and key as JSON, or lists all accounts, disables or

@@ -6,8 +6,7 @@ import { assertCanBuild } from './assert-can-build.ts'
 import { bringNext } from './bring-next.ts'
 import { buildSshCryptoIfNeeded } from './build-ssh-crypto.ts'
 import { buildKitIfNeeded } from './kit.ts'
-import { readOptions } from './read-options.ts'
-import { runScript } from './run-script.ts'
+import { readOptions, runScript } from './read-options.ts'
 import { hashOfSources } from './source-hash.ts'
 
 /** Builds the pages and the files served with them, unless this exact source is already built. */

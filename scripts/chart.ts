@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { globSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { StartError } from '../lib/platform/kernel/errors.ts'
-import { runScript } from './run-script.ts'
+import { runScript } from './read-options.ts'
 
 /**
  * `npm run generate -- chart`: Helm's output for the chart, with its defaults and with everything enabled. The files

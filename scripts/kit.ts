@@ -4,8 +4,7 @@ import { join, resolve } from 'node:path'
 import { UPPY_BUNDLES } from '../lib/dashboard/embed/kit.ts'
 import { StartError } from '../lib/platform/kernel/errors.ts'
 import { assertCanBuild } from './assert-can-build.ts'
-import { readOptions } from './read-options.ts'
-import { runScript } from './run-script.ts'
+import { readOptions, runScript } from './read-options.ts'
 import { hashOfSources } from './source-hash.ts'
 
 /** The packages for users, each with its sources; an earlier package may be part of a later one. */

@@ -1,4 +1,5 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util'
+import { sayFault } from '../lib/platform/log/say-fault.ts'
 
 type Options<Config extends ParseArgsConfig> = ReturnType<typeof parseArgs<Config>>
 
@@ -26,4 +27,14 @@ const IS_PACKED = import.meta.filename.endsWith('.js')
 /** How to run `npm run admin -- backup file` in this installation. */
 export function commandLine(npmRun: string, isPacked = IS_PACKED): string {
   return isPacked ? npmRun.replace('npm run admin -- ', 'sluice-server ') : npmRun
+}
+
+/** Exits with 1 and one sentence if the work fails for a reason that the user can fix. */
+export async function runScript(work: () => Promise<void>): Promise<void> {
+  try {
+    await work()
+  } catch (error) {
+    process.stderr.write(`${sayFault(error)}\n`)
+    process.exitCode = 1
+  }
 }

@@ -12,8 +12,7 @@ import { MemoryBudget } from '../lib/uploads/memory/memory-budget.ts'
 import { bucketsOf } from '../server/open-uploads.ts'
 import { openVault } from '../server/open-vault.ts'
 import { loadSettings } from './load-settings.ts'
-import { misused, readOptions } from './read-options.ts'
-import { runScript } from './run-script.ts'
+import { misused, readOptions, runScript } from './read-options.ts'
 
 /**
  * `npm run admin -- reconcile --since <time of the backup>`, after a restore: updates unfinished uploads whose objects are in

@@ -4,8 +4,7 @@ import { createLogger } from '../lib/platform/log/log.ts'
 import { openVault } from '../server/open-vault.ts'
 import { resealSecrets } from '../server/reseal-secrets.ts'
 import { loadSettings } from './load-settings.ts'
-import { readOptions } from './read-options.ts'
-import { runScript } from './run-script.ts'
+import { readOptions, runScript } from './read-options.ts'
 
 /**
  * `npm run admin -- rotate-keys`: encrypts all secrets with the first key of ENCRYPTION_KEY. Run it after adding a new key at

@@ -3,8 +3,7 @@ import { enableCompileCache } from 'node:module'
 import { dirname, join } from 'node:path'
 import { buildIfNeeded } from './build.ts'
 import { buildKitIfNeeded } from './kit.ts'
-import { readOptions } from './read-options.ts'
-import { runScript } from './run-script.ts'
+import { readOptions, runScript } from './read-options.ts'
 
 /** `npm start`: builds if needed, then becomes the server. With `--dev`, pages reload as they change. */
 if (existsSync('.env')) process.loadEnvFile('.env')

@@ -10,11 +10,8 @@ import { type Costs, measure } from '../lib/platform/db/upgrade/estimate.ts'
 import { rehearse } from '../lib/platform/db/upgrade/rehearse.ts'
 import { createLogger } from '../lib/platform/log/log.ts'
 import { loadSettings } from './load-settings.ts'
-import { commandLine, misused, readOptions } from './read-options.ts'
-import { runScript } from './run-script.ts'
-import { compareBalancer } from './upgrade/balancer.ts'
-import { unreadSettings } from './upgrade/settings.ts'
-import { tellMigration } from './upgrade/tell-migration.ts'
+import { commandLine, misused, readOptions, runScript } from './read-options.ts'
+import { compareBalancer, tellMigration, unreadSettings } from './upgrade/findings.ts'
 
 /**
  * `npm run admin -- upgrade-check`, run in the version to upgrade to with the settings of the running one. It reports what the

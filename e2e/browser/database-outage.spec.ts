@@ -1,8 +1,8 @@
 import { expectAccessibleInLight } from '../../test/support/axe.ts'
 import { expect, test } from '../../test/support/browser.ts'
-import { openPausingProxy } from '../../test/support/pausing-proxy.ts'
 import { createDatabase, startPostgres } from '../../test/support/postgres.ts'
 import { startSluice, temporaryFolder } from '../../test/support/sluice.ts'
+import { openPausingProxy } from '../../test/support/tcp-proxies.ts'
 
 test('without the database, pages that need no data work, and the others recover automatically', async ({
   browser,

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright/test'
 import { expect, test } from '../../test/support/browser.ts'
-import { keptLink } from '../../test/support/kept-mail.ts'
 import { press, tabTo } from '../../test/support/keys.ts'
+import { keptLink } from '../../test/support/session.ts'
 
 const PASSWORD = 'a few words in a row'
 

@@ -4,8 +4,8 @@ import { fillIn } from '../../test/support/addresses.ts'
 import { expectAccessible, expectAccessibleInLight } from '../../test/support/axe.ts'
 import { beginUpload, tokenFor } from '../../test/support/begin-upload.ts'
 import { api, expect, listen, test } from '../../test/support/browser.ts'
+import { startPiecewiseProxy } from '../../test/support/http-proxies.ts'
 import { DASHBOARD_PAGES, PUBLIC_PAGES } from '../../test/support/pages.ts'
-import { startPiecewiseProxy } from '../../test/support/piecewise-proxy.ts'
 
 /** The pages that are checked for a newly signed-up user. */
 const EMPTY = [

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { temporaryFolder } from '../../test/support/sluice.ts'
 import { endWithThisProcess } from '../../test/support/until-exit.ts'
-import type { Visitor } from './visitor.ts'
+import type { Visitor } from './journey.ts'
 
 const PLACES = ['/usr/bin/firefox-esr', '/usr/bin/firefox']
 

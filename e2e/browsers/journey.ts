@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { DemoDocument } from '#lib/dashboard/demo/ensure-demo.ts'
 import { fillIn } from '../../test/support/addresses.ts'
 import { DASHBOARD_PAGES, PUBLIC_PAGES } from '../../test/support/pages.ts'
-import type { Visitor } from './visitor.ts'
 
 const WITHIN_MS = 60_000
 const BETWEEN_MS = 100
@@ -117,4 +116,14 @@ async function tryWithACut(visitor: Visitor, { baseUrl, pipeId }: DemoDocument):
   }, undefined)
   await until(visitor, 'the end of the upload', says, 'Uploaded')
   await until(visitor, 'its webhook', says, 'delivered')
+}
+
+/** The browser operations that the journey needs, regardless of how the browser is controlled. */
+export type Visitor = {
+  open(url: string): Promise<void>
+  /** Runs a function in the page. Its argument and result are serialized as JSON. */
+  run<Argument, Answer>(work: (argument: Argument) => Answer, argument: Argument): Promise<Answer>
+  /** Returns the errors that the page has logged or thrown since the last call. */
+  complaints(): Promise<string[]>
+  close(): Promise<void>
 }

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { existsSync, globSync } from 'node:fs'
 import { freePort } from '../../test/support/postgres.ts'
 import { endWithThisProcess } from '../../test/support/until-exit.ts'
-import type { Visitor } from './visitor.ts'
+import type { Visitor } from './journey.ts'
 
 const DRIVER = '/usr/bin/WebKitWebDriver'
 const SCREEN = '/usr/bin/Xvfb'

@@ -3,7 +3,7 @@ import { within } from '#lib/platform/kernel/waits.ts'
 import type { BucketKey } from '#packages/local-bucket/key-ring.ts'
 import { startBucket } from '../../test/support/bucket.ts'
 import type { Fault } from '../../test/support/bucket-faults.ts'
-import { openHoldingProxy } from '../../test/support/holding-proxy.ts'
+import { openHoldingProxy } from '../../test/support/http-proxies.ts'
 
 /**
  * A bucket in its own process, whose failures the parent process controls. `hold` intercepts the next part, if one

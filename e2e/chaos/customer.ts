@@ -12,9 +12,9 @@ import { pipeInput } from '#lib/workspace/pipes/pipe.ts'
 import { createSender } from '#lib/workspace/senders/create-sender.ts'
 import { issueToken } from '#lib/workspace/tokens/issue-token.ts'
 import { tokenInput } from '#lib/workspace/tokens/token.ts'
-import { makeReady } from '../../test/support/make-ready.ts'
 import { testRuntime } from '../../test/support/runtime.ts'
 import { addOutput } from '../../test/support/webhook-rows.ts'
+import { makeReady } from '../../test/support/workspace.ts'
 
 /**
  * A workspace with one Pipe for each kind of provider and, optionally, one with several destinations. Each Pipe has a

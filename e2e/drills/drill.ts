@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { OUTAGES, type OutageName } from './outages.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { makeSources, type Stage } from './stage.ts'
 
 /** Runs one outage during uploads. The result contains the files created, those that arrived, and the bytes sent. */
@@ -35,3 +35,32 @@ export async function runDrill(stage: Stage, options: DrillOptions): Promise<Dri
 async function sent({ clientLine }: Stage, bytes: number): Promise<void> {
   while (clientLine.counts.bytes < bytes) await once(clientLine.progress, 'bytes')
 }
+
+/** Takes part of the stage down for the given time, and returns when it is back up. */
+export type Outage = (stage: Stage, forMs: number) => Promise<void>
+
+export const OUTAGES = {
+  async 'database down'({ databaseLine }, forMs) {
+    await databaseLine.away()
+    await sleep(forMs)
+    await databaseLine.back()
+  },
+  async 'bucket down'({ bucketLine }, forMs) {
+    await bucketLine.away()
+    await sleep(forMs)
+    await bucketLine.back()
+  },
+  async 'both upload nodes down'(stage, forMs) {
+    const back = await stage.nodesAway()
+    await sleep(forMs)
+    await back()
+  },
+  async 'rolling restart'(stage, forMs) {
+    for (const at of [0, 1] as const) {
+      await stage.restart(at)
+      await sleep(forMs)
+    }
+  },
+} satisfies Record<string, Outage>
+
+export type OutageName = keyof typeof OUTAGES

@@ -2,11 +2,9 @@ import { seconds } from '#lib/platform/kernel/clock.ts'
 import { readOptions } from '../../scripts/read-options.ts'
 import { startPostgres } from '../../test/support/postgres.ts'
 import { BALANCERS, findBalancer } from '../../test/support/shipped-balancer.ts'
-import { runDrill } from './drill.ts'
-import type { OutageName } from './outages.ts'
+import { type OutageName, runDrill } from './drill.ts'
 import { openStage, type Stage } from './stage.ts'
-import { uploadByTusJs } from './upload-by-tus-js.ts'
-import { uploadByUppy } from './upload-by-uppy.ts'
+import { uploadByTusJs, uploadByUppy } from './upload-by.ts'
 
 /**
  * `npm run drill`: runs full-length outages during uploads with tus-js-client and Uppy, through nginx and HAProxy with

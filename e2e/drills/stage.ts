@@ -3,10 +3,10 @@ import { sql } from 'drizzle-orm'
 import { rows } from '#lib/platform/db/database.ts'
 import { migrate } from '#lib/platform/db/migrate.ts'
 import { openPostgres } from '#lib/platform/db/open-postgres.ts'
-import { openBreakableLine } from '../../test/support/breakable-line.ts'
 import { createDatabase, freePort } from '../../test/support/postgres.ts'
 import { type BalancerKind, startShippedBalancer } from '../../test/support/shipped-balancer.ts'
 import { type Sluice, startSluice } from '../../test/support/sluice.ts'
+import { openBreakableLine } from '../../test/support/tcp-proxies.ts'
 import { createSite } from '../../test/support/upload-site.ts'
 
 /**

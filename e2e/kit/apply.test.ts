@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
 import { createSluice } from '../../packages/node/src/client.ts'
 import { buildKitIfNeeded } from '../../scripts/kit.ts'
-import { runCli } from '../../test/support/cli-program.ts'
+import { runCli } from '../../test/support/packed-kit.ts'
 import { temporaryFolder } from '../../test/support/sluice.ts'
 
 /** Runs `sluice apply` as a program against a Sluice server. Its changes are tested in lib/api/apply.db.test.ts. */

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { createSluice } from '../../packages/node/src/client.ts'
 import { buildKitIfNeeded } from '../../scripts/kit.ts'
-import { runCli } from '../../test/support/cli-program.ts'
+import { runCli } from '../../test/support/packed-kit.ts'
 import { temporaryFolder } from '../../test/support/sluice.ts'
 
 /** Runs `sluice links` and `sluice upload --batch` as programs against a Sluice server. */

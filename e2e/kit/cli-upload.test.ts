@@ -3,7 +3,7 @@ import { createReadStream, mkdirSync, readdirSync, writeFileSync } from 'node:fs
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openFlippingProxy } from '../../test/support/flipping-proxy.ts'
+import { openFlippingProxy } from '../../test/support/http-proxies.ts'
 import { demo, home, installCli, pipeId, removeCli, run, sluice, start } from './installed-cli.ts'
 
 /** Runs `sluice upload`, and kills it in the middle. */

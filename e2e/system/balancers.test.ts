@@ -5,15 +5,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { httpCall, openCall } from '../../test/support/http-call.ts'
-import { http2Call } from '../../test/support/http2-call.ts'
+import { http2Call, httpCall, openCall } from '../../test/support/http-call.ts'
 import { freePort } from '../../test/support/postgres.ts'
 import { BALANCERS, findBalancer } from '../../test/support/shipped-balancer.ts'
 import { fileIdOf, type TusReply, tusCall } from '../../test/support/tus-client.ts'
-import { runDrill } from '../drills/drill.ts'
-import type { OutageName } from '../drills/outages.ts'
+import { type OutageName, runDrill } from '../drills/drill.ts'
 import { openStage, type Stage } from '../drills/stage.ts'
-import { uploadByTusJs } from '../drills/upload-by-tus-js.ts'
+import { uploadByTusJs } from '../drills/upload-by.ts'
 
 /**
  * Tests the shipped nginx.conf and haproxy.cfg with the real programs. `npm run drill` runs the same outages at full

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import postgres from 'postgres'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { freezablePostgres } from '../../test/support/freezable-postgres.ts'
+import { freezablePostgres } from '../../test/support/postgres.ts'
 import { sessionCookie } from '../../test/support/session.ts'
 import { type Sluice, sourceFolder, startSluice, temporaryFolder } from '../../test/support/sluice.ts'
 

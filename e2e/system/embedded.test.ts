@@ -12,9 +12,9 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, type TestContext } from 'vitest'
-import { isAlive } from '../../test/support/processes.ts'
 import {
   compileCache,
+  isAlive,
   PRELOADED,
   type Sluice,
   sourceFolder,

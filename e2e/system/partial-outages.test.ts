@@ -5,7 +5,7 @@ import { migrate } from '#lib/platform/db/migrate.ts'
 import { openPostgres } from '#lib/platform/db/open-postgres.ts'
 import { startOwnPostgres } from '../../test/support/postgres.ts'
 import { type Sluice, startSluice, temporaryFolder } from '../../test/support/sluice.ts'
-import { openTroubledLine } from '../../test/support/troubled-line.ts'
+import { openTroubledLine } from '../../test/support/tcp-proxies.ts'
 import { fileIdOf, type TusClient, tusClient } from '../../test/support/tus-client.ts'
 import { createSite } from '../../test/support/upload-site.ts'
 

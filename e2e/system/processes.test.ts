@@ -9,8 +9,14 @@ import { openDatabase } from '#lib/platform/db/open-database.ts'
 import { createLogger } from '#lib/platform/log/log.ts'
 import { lapseLeases } from '#lib/uploads/ledger/lease-rows.ts'
 import { httpCall } from '../../test/support/http-call.ts'
-import { commandOf, descendantsOf, isAlive } from '../../test/support/processes.ts'
-import { type Sluice, startSluice, temporaryFolder } from '../../test/support/sluice.ts'
+import {
+  commandOf,
+  descendantsOf,
+  isAlive,
+  type Sluice,
+  startSluice,
+  temporaryFolder,
+} from '../../test/support/sluice.ts'
 import { fileIdOf, openPatch, type TusClient, tusClient } from '../../test/support/tus-client.ts'
 
 /** Several processes behind one port, with an embedded database owned by their supervisor. */

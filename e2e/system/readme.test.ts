@@ -2,9 +2,8 @@ import { execFile, spawnSync } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { expect, it } from 'vitest'
-import { copySource } from '../../test/support/copy-source.ts'
 import { readmeCommands } from '../../test/support/readme-commands.ts'
-import { startSluice, temporaryFolder } from '../../test/support/sluice.ts'
+import { copySource, startSluice, temporaryFolder } from '../../test/support/sluice.ts'
 
 it("the README's five minutes work as described, in a new folder with an empty home", async ({ skip }) => {
   if (spawnSync('curl', ['--version']).status !== 0) skip('The README uses curl, which is not installed.')

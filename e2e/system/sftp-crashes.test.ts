@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { openCuttingProxy } from '../../test/support/cutting-proxy.ts'
 import { openTestDatabase } from '../../test/support/databases.ts'
 import { randomOf } from '../../test/support/random.ts'
 import { connectSftp } from '../../test/support/sftp-site.ts'
 import { SHORT_TERMS, startUploadNode, type UploadNode } from '../../test/support/start-upload-node.ts'
+import { openCuttingProxy } from '../../test/support/tcp-proxies.ts'
 import type { UploadNodeOptions } from '../../test/support/upload-node.ts'
 import { createSite, type Site } from '../../test/support/upload-site.ts'
 

@@ -8,7 +8,6 @@ import { migrate } from '#lib/platform/db/migrate.ts'
 import { openDatabase } from '#lib/platform/db/open-database.ts'
 import { openPostgres } from '#lib/platform/db/open-postgres.ts'
 import { createLogger } from '#lib/platform/log/log.ts'
-import { openPausingProxy } from '../../test/support/pausing-proxy.ts'
 import { createDatabase } from '../../test/support/postgres.ts'
 import { ask as askRaw } from '../../test/support/raw-http.ts'
 import { testRuntime } from '../../test/support/runtime.ts'
@@ -20,6 +19,7 @@ import {
   startSluice,
   temporaryFolder,
 } from '../../test/support/sluice.ts'
+import { openPausingProxy } from '../../test/support/tcp-proxies.ts'
 import { createTestWorkspace } from '../../test/support/workspace.ts'
 
 const production = {

@@ -8,10 +8,10 @@ import { plainUppySnippet } from '#lib/dashboard/embed/browser-snippets.ts'
 import { type DatabaseHandle, rows } from '#lib/platform/db/database.ts'
 import { findChromium } from '../../test/support/chromium.ts'
 import { startCustomerSite } from '../../test/support/customer-site.ts'
-import { openCuttingProxy } from '../../test/support/cutting-proxy.ts'
 import { openTestDatabase } from '../../test/support/databases.ts'
 import { randomOf } from '../../test/support/random.ts'
 import { type Sluice, startSluice, temporaryFolder } from '../../test/support/sluice.ts'
+import { openCuttingProxy } from '../../test/support/tcp-proxies.ts'
 import { createSite, type Site } from '../../test/support/upload-site.ts'
 
 /**

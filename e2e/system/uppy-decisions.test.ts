@@ -10,7 +10,7 @@ import { findChromium } from '../../test/support/chromium.ts'
 import { startCustomerSite } from '../../test/support/customer-site.ts'
 import { openTestDatabase } from '../../test/support/databases.ts'
 import { type Decider, openDecider } from '../../test/support/decider.ts'
-import { dropResponses } from '../../test/support/drop-responses.ts'
+import { dropResponses } from '../../test/support/http-proxies.ts'
 import { createSite, type Site, serveUploads } from '../../test/support/upload-site.ts'
 
 /**

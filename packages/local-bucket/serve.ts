@@ -2,12 +2,28 @@ import { randomUUID } from 'node:crypto'
 import type { Clock } from '../../lib/platform/kernel/clock.ts'
 import { type Answer, refusalAnswer } from './answer.ts'
 import { authenticate } from './authenticate.ts'
+import type { Interceptor, Perform } from './call.ts'
 import { ConnectionCut, type Exchange } from './exchange.ts'
 import { IncomingBody } from './incoming-body.ts'
-import type { Interceptor } from './interceptor.ts'
 import { type KeyRing, requiredAction, TAGGING } from './key-ring.ts'
-import { OPERATIONS } from './operations.ts'
-import { readRequest, type S3Request } from './request.ts'
+import { listMultipartUploads, listObjectsV2, listParts } from './operations/listings.ts'
+import {
+  abortMultipartUpload,
+  completeMultipartUpload,
+  createMultipartUpload,
+  uploadPart,
+  uploadPartCopy,
+} from './operations/multipart.ts'
+import {
+  deleteObject,
+  deleteObjects,
+  getObject,
+  getObjectTagging,
+  headBucket,
+  headObject,
+  putObject,
+} from './operations/objects.ts'
+import { type Operation, readRequest, type S3Request } from './request.ts'
 import { Refusal, S3Error } from './s3-error.ts'
 import type { BucketStorage } from './storage.ts'
 
@@ -70,4 +86,22 @@ async function perform(
   const body = new IncomingBody({ headers, authentication, source, checksummed, md5: keepBytes })
   const call = { request: { ...request, headers }, body, storage, storageOf, clock, permits, interceptor }
   return (await interceptor?.admit(call)) ?? OPERATIONS[operation](call)
+}
+
+export const OPERATIONS: Record<Operation, Perform> = {
+  AbortMultipartUpload: abortMultipartUpload,
+  CompleteMultipartUpload: completeMultipartUpload,
+  CreateMultipartUpload: createMultipartUpload,
+  DeleteObject: deleteObject,
+  DeleteObjects: deleteObjects,
+  GetObject: getObject,
+  GetObjectTagging: getObjectTagging,
+  HeadBucket: headBucket,
+  HeadObject: headObject,
+  ListMultipartUploads: listMultipartUploads,
+  ListObjectsV2: listObjectsV2,
+  ListParts: listParts,
+  PutObject: putObject,
+  UploadPart: uploadPart,
+  UploadPartCopy: uploadPartCopy,
 }

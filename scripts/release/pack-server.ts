@@ -1,8 +1,7 @@
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { buildIfNeeded } from '../build.ts'
-import { readOptions } from '../read-options.ts'
-import { runScript } from '../run-script.ts'
+import { readOptions, runScript } from '../read-options.ts'
 import { type Staged, stageServer } from './stage-server.ts'
 import { type Artefact, FOLDER, tarballOf, writeTarball } from './write-tarball.ts'
 

@@ -4,8 +4,7 @@ import { join } from 'node:path'
 import { list } from 'tar'
 import { afterAll, expect, it } from 'vitest'
 import { billOfMaterials, type Entries, entriesInside } from './bill-of-materials.ts'
-import { entriesOfServer } from './entries-of-server.ts'
-import { readLock, withFewExports } from './stage-server.ts'
+import { entriesOfServer, readLock, withFewExports } from './stage-server.ts'
 import { writeTarball } from './write-tarball.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-packages-'))

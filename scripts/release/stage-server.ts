@@ -14,7 +14,6 @@ import { dirname, join } from 'node:path'
 import { build } from 'esbuild'
 import ts from 'typescript'
 import type { Entries } from './bill-of-materials.ts'
-import { entriesOfServer } from './entries-of-server.ts'
 
 /**
  * Assembles the package that runs without a build: every module imported by the server and its commands, as JavaScript
@@ -184,4 +183,20 @@ function readJson(path: string): unknown {
 function write(path: string, text: string): void {
   if (!existsSync(dirname(path))) mkdirSync(dirname(path), { recursive: true })
   writeFileSync(path, text)
+}
+
+type Entry = { dev?: boolean; devOptional?: boolean; optional?: boolean; link?: boolean }
+
+/**
+ * Selects the packages that the server needs from the source's lock file: platform-independent ones, which its own
+ * package includes, and those that npm selects by platform or may leave out.
+ */
+export function entriesOfServer<Given extends Entry>(packages: Record<string, Given>) {
+  const installed = Object.entries(packages).filter(
+    ([path, { dev, devOptional, link }]) => path.startsWith('node_modules/') && !dev && !devOptional && !link,
+  )
+  const [optional, bundled] = [true, false].map((wanted) =>
+    Object.fromEntries(installed.filter(([, entry]) => Boolean(entry.optional) === wanted)),
+  ) as [Record<string, Given>, Record<string, Given>]
+  return { bundled, optional }
 }

@@ -1,8 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { compareBalancer } from './balancer.ts'
-import { unreadSettings } from './settings.ts'
-import { tellMigration } from './tell-migration.ts'
+import { compareBalancer, tellMigration, unreadSettings } from './findings.ts'
 
 describe.each(['nginx.conf', 'haproxy.cfg'])('a balancer file based on %s', (name) => {
   const shipped = readFileSync(`deploy/${name}`, 'utf8')

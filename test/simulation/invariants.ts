@@ -6,9 +6,17 @@ import {
   leaseName,
   readLedger,
 } from './core.ts'
-import { checkDecision, checkDecisionChange } from './decision-rules.ts'
 import { assertHolds } from './failure.ts'
-import { checkChange, checkEnd, checkFile, checkUsage, isEnded, isStored } from './ledger-rules.ts'
+import {
+  checkChange,
+  checkDecision,
+  checkDecisionChange,
+  checkEnd,
+  checkFile,
+  checkUsage,
+  isEnded,
+  isStored,
+} from './ledger-rules.ts'
 import type { Host } from './scheduler.ts'
 import { endOf, SentParts, startOf } from './sent-parts.ts'
 import type { BucketRequest } from './simulated-bucket.ts'

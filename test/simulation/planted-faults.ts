@@ -1,7 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are excerpts of the source
 import type { Edit } from './load-core.ts'
-import { DECISION_FAULTS } from './planted-decision-faults.ts'
-import { DESTINATION_FAULTS } from './planted-destination-faults.ts'
+import { DECISION_FAULTS, DESTINATION_FAULTS } from './planted-further-faults.ts'
 
 /** A possible mistake in the core, and the invariant that reveals it. */
 export type PlantedFault = {

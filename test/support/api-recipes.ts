@@ -24,10 +24,9 @@ import { dataStoreInput } from '#lib/workspace/data-stores/data-store.ts'
 import { listTokens } from '#lib/workspace/tokens/given-tokens.ts'
 import { issueToken } from '#lib/workspace/tokens/issue-token.ts'
 import { tokenInput } from '#lib/workspace/tokens/token.ts'
-import { makeReady } from './make-ready.ts'
 import type { TestRuntime } from './runtime.ts'
 import { addFile } from './webhook-rows.ts'
-import { createTestWorkspace } from './workspace.ts'
+import { createTestWorkspace, makeReady } from './workspace.ts'
 
 /** Creates one object of each kind for one customer. */
 export async function furnish(runtime: TestRuntime) {

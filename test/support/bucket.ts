@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
 import type { Answer } from '#packages/local-bucket/answer.ts'
-import type { Interceptor } from '#packages/local-bucket/interceptor.ts'
+import type { Interceptor } from '#packages/local-bucket/call.ts'
 import type { Operation, S3Request } from '#packages/local-bucket/request.ts'
 import { S3Error } from '#packages/local-bucket/s3-error.ts'
 import { type LocalBucket, type LocalBucketOptions, startLocalBucket } from '#packages/local-bucket/start.ts'

@@ -5,7 +5,7 @@ import { nodeTokenSnippet } from '#lib/dashboard/embed/snippets.ts'
 import { api } from './api.ts'
 import { findChromium } from './chromium.ts'
 import { loadTokenHandler, startCustomerSite } from './customer-site.ts'
-import { openHeldLine } from './held-line.ts'
+import { openHeldLine } from './tcp-proxies.ts'
 
 /** A customer's page with the Embed page's code, in a browser whose connection to Sluice can be stalled and cut. */
 export async function openCustomer(demo: DemoDocument) {

@@ -7,7 +7,7 @@ import { type Browser, chromium } from 'playwright'
 import type { DemoDocument } from '#lib/dashboard/demo/ensure-demo.ts'
 import { api } from './api.ts'
 import { findChromium } from './chromium.ts'
-import { openHeldLine } from './held-line.ts'
+import { openHeldLine } from './tcp-proxies.ts'
 
 /** The apps in `examples`, run with the two commands from their READMEs. */
 export const EXAMPLES = ['next', 'vite-hono', 'express', 'plain'] as const

@@ -11,7 +11,7 @@ import { parseInput } from '#lib/platform/kernel/parse-input.ts'
 import type { UploadTerms } from '#lib/uploads/rules/upload-terms.ts'
 import { drainUploads } from '#lib/uploads/upload-context.ts'
 import { openUploads } from '#server/open-uploads.ts'
-import { QUICK_RETRIES_MS } from './quick-retries.ts'
+import { QUICK_RETRIES_MS } from './runtime.ts'
 import type { Site } from './upload-site.ts'
 
 type Answer = (req: IncomingMessage, res: ServerResponse, at: number) => void

@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process'
+import { execFile, execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -29,4 +29,19 @@ export function installPacked(name: string): PackedKit {
     folder: join(folder, 'app'),
     remove: removeWithThisProcess(folder),
   }
+}
+
+export type Ran = { code: number; stdout: string; stderr: string }
+
+/** Runs the command-line tool to completion. */
+export function runCli(program: string, args: string[], { input = '', env = {} } = {}): Promise<Ran> {
+  return new Promise((resolve) => {
+    const child = execFile(
+      process.execPath,
+      [program, ...args],
+      { env: { PATH: process.env.PATH, ...env } as never },
+      (error, stdout, stderr) => resolve({ code: (error?.code as number | undefined) ?? 0, stdout, stderr }),
+    )
+    child.stdin!.end(input)
+  })
 }

@@ -1,4 +1,6 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { mailFolder } from '#lib/platform/mail/deliver-mail.ts'
 import { type Answer, ask } from './raw-http.ts'
 import type { Target } from './target.ts'
 
@@ -60,4 +62,14 @@ function actionId(name: string): string {
   const id = actionIds().get(name)
   if (!id) throw new Error(`No server action is called ${name}.`)
   return id
+}
+
+/** The link to a page in the latest email to an address, if the server stores emails as files. */
+export function keptLink(email: string, path: string): string | undefined {
+  const folder = mailFolder(process.env.SLUICE_DATA!)
+  const mails = readdirSync(folder)
+    .sort()
+    .map((name) => readFileSync(join(folder, name), 'utf8'))
+  const mail = mails.findLast((text) => text.includes(`To: ${email}`) && text.includes(`${path}#`))
+  return mail?.match(/\S+#\S+/)?.[0]
 }

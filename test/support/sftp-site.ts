@@ -6,7 +6,7 @@ import type { SftpTerms } from '#lib/sftp/terms.ts'
 import type { UploadTerms } from '#lib/uploads/rules/upload-terms.ts'
 import { drainUploads } from '#lib/uploads/upload-context.ts'
 import { openUploads } from '#server/open-uploads.ts'
-import { QUICK_RETRIES_MS } from './quick-retries.ts'
+import { QUICK_RETRIES_MS } from './runtime.ts'
 import { createSite, type SiteOptions } from './upload-site.ts'
 
 export type SftpOptions = { terms?: Partial<SftpTerms>; uploads?: Partial<UploadTerms>; trusts?: boolean }

@@ -1,8 +1,17 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, mkdtempSync, openSync } from 'node:fs'
+import {
+  closeSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import type { Readable } from 'node:stream'
 import { endWithThisProcess, removeWithThisProcess } from './until-exit.ts'
 
@@ -99,4 +108,71 @@ export function temporaryFolder(): { path: string; [Symbol.dispose](): void } {
   const path = mkdtempSync(join(tmpdir(), 'sluice é data-'))
   const goneWithThisProcess = removeWithThisProcess(path)
   return { path, [Symbol.dispose]: goneWithThisProcess }
+}
+
+/** Present in the copy, but shared with the original. */
+const SHARED = ['node_modules', '.next']
+const LEFT_OUT = ['.git', '.data', 'test-results', ...SHARED]
+
+/**
+ * Copies the source into a folder with a space, a percent sign and an accented character in its name, since users have
+ * such folders. Tests start all their servers from this copy. The caller must remove `parent`.
+ */
+export function copySource(): { parent: string; source: string } {
+  const parent = mkdtempSync(join(tmpdir(), 'sluice-source-'))
+  const source = join(parent, 'my 100%25 sluice é')
+  cpSync('.', source, { recursive: true, filter: (path) => !LEFT_OUT.includes(path) })
+  for (const name of SHARED) {
+    mkdirSync(name, { recursive: true })
+    symlinkSync(resolve(name), join(source, name))
+  }
+  return { parent, source }
+}
+
+type Listed = { pid: number; parent: number; state: string }
+
+/** Lists every process on this machine. On Linux, it does not use `ps`, which Node images do not include. */
+function processes(): Listed[] {
+  if (process.platform !== 'linux') return listedByPs()
+  return readdirSync('/proc').flatMap((name) => {
+    if (!/^\d+$/.test(name)) return []
+    try {
+      // pid (program) state parent …; a program's name may contain spaces and parentheses.
+      const [state, parent] = readFileSync(`/proc/${name}/stat`, 'utf8').split(') ').at(-1)!.split(' ')
+      return [{ pid: Number(name), parent: Number(parent), state: state! }]
+    } catch {
+      return [] // The process has exited in the meantime.
+    }
+  })
+}
+
+function listedByPs(): Listed[] {
+  return execFileSync('ps', ['-A', '-o', 'pid=,ppid=,stat='], { encoding: 'utf8' })
+    .trim()
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/))
+    .map(([pid, parent, state]) => ({ pid: Number(pid), parent: Number(parent), state: state! }))
+}
+
+export function descendantsOf(pid: number): number[] {
+  const all = processes()
+  const below = (of: number): number[] =>
+    all.filter(({ parent }) => parent === of).flatMap((child) => [child.pid, ...below(child.pid)])
+  return below(pid)
+}
+
+/** Zombies do not count as alive: they have exited, but their parent has not waited for them yet. */
+export function isAlive(pid: number): boolean {
+  return processes().some((one) => one.pid === pid && !one.state.startsWith('Z'))
+}
+
+/** A process's command line; empty if it has exited. */
+export function commandOf(pid: number): string {
+  try {
+    if (process.platform !== 'linux')
+      return execFileSync('ps', ['-p', String(pid), '-o', 'args='], { encoding: 'utf8' }).trim()
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim()
+  } catch {
+    return ''
+  }
 }

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { copySource } from './copy-source.ts'
+import { copySource } from './sluice.ts'
 
 /** Every server in the run is started from this copy: `startSluice` reads SLUICE_SOURCE. */
 export default function setup(): () => void {

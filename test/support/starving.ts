@@ -3,9 +3,9 @@ import { createDataStore } from '#lib/workspace/data-stores/create-data-store.ts
 import { createPipe } from '#lib/workspace/pipes/create-pipe.ts'
 import { pipeInput } from '#lib/workspace/pipes/pipe.ts'
 import type { DrippingBucket } from './dripping-bucket.ts'
-import { makeReady } from './make-ready.ts'
 import { openPatch, tusClient } from './tus-client.ts'
 import type { Site } from './upload-site.ts'
+import { makeReady } from './workspace.ts'
 
 const STORES = 12
 const UPLOADS = 40

@@ -12,8 +12,7 @@ import { uploadSweeps } from '#lib/recovery/upload-sweeps.ts'
 import type { UploadTerms } from '#lib/uploads/rules/upload-terms.ts'
 import { type Checkpoint, drainUploads } from '#lib/uploads/upload-context.ts'
 import { openUploads } from '#server/open-uploads.ts'
-import { QUICK_RETRIES_MS } from './quick-retries.ts'
-import { testRuntime } from './runtime.ts'
+import { QUICK_RETRIES_MS, testRuntime } from './runtime.ts'
 
 /** A node in its own process that serves uploads and runs sweeps, and dies at a given step. */
 export type UploadNodeOptions = {

@@ -26,10 +26,9 @@ import { tokenInput } from '#lib/workspace/tokens/token.ts'
 import { ALL_ACTIONS, type BucketKey } from '#packages/local-bucket/key-ring.ts'
 import { openUploads } from '#server/open-uploads.ts'
 import { type Bucket, type BucketOptions, startBucket } from './bucket.ts'
-import { makeReady } from './make-ready.ts'
-import { QUICK_RETRIES_MS } from './quick-retries.ts'
-import { testRuntime } from './runtime.ts'
+import { QUICK_RETRIES_MS, testRuntime } from './runtime.ts'
 import { fileIdOf, tusClient } from './tus-client.ts'
+import { makeReady } from './workspace.ts'
 
 /** A bucket with put-only credentials, unless the options specify other actions. */
 export type TestBucket = Bucket & {

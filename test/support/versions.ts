@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { copySource } from './copy-source.ts'
+import { copySource } from './sluice.ts'
 import { removeWithThisProcess } from './until-exit.ts'
 
 /**

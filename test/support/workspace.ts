@@ -1,12 +1,14 @@
+import { eq } from 'drizzle-orm'
+import { dataStores } from '#drizzle/schema/index.ts'
 import { createAccountKey } from '#lib/identity/accounts/account-keys.ts'
 import { createAccount } from '#lib/identity/accounts/users.ts'
 import type { Actor } from '#lib/identity/audit/record-audit.ts'
+import type { Db } from '#lib/platform/db/database.ts'
 import { parseInput } from '#lib/platform/kernel/parse-input.ts'
 import { createDataStore } from '#lib/workspace/data-stores/create-data-store.ts'
 import { createPipe } from '#lib/workspace/pipes/create-pipe.ts'
 import { pipeInput } from '#lib/workspace/pipes/pipe.ts'
 import { createSender } from '#lib/workspace/senders/create-sender.ts'
-import { makeReady } from './make-ready.ts'
 import type { TestRuntime } from './runtime.ts'
 
 let made = 0
@@ -34,3 +36,8 @@ export async function createTestWorkspace(runtime: TestRuntime, passwordHash: st
 }
 
 export type TestWorkspace = Awaited<ReturnType<typeof createTestWorkspace>>
+
+/** Puts a Data Store into the state that follows a successful check. */
+export async function makeReady(db: Db, { id }: { id: string }): Promise<void> {
+  await db.update(dataStores).set({ readyAt: new Date() }).where(eq(dataStores.id, id))
+}

@@ -15,10 +15,10 @@ import { pipeInput } from '#lib/workspace/pipes/pipe.ts'
 import { createSender } from '#lib/workspace/senders/create-sender.ts'
 import { type DrippingBucket, startDrippingBucket } from '../../../test/support/dripping-bucket.ts'
 import { httpCall } from '../../../test/support/http-call.ts'
-import { makeReady } from '../../../test/support/make-ready.ts'
 import { connectSftp } from '../../../test/support/sftp-site.ts'
 import { starve } from '../../../test/support/starving.ts'
 import { createSite, type Site } from '../../../test/support/upload-site.ts'
+import { makeReady } from '../../../test/support/workspace.ts'
 
 /** Where the server is, and the Pipe of the customer who must notice nothing. */
 export type Target = {

@@ -1,6 +1,6 @@
 import { expect, inject, it } from 'vitest'
-import { openBreakableLine } from '../../../test/support/breakable-line.ts'
 import { freePort } from '../../../test/support/postgres.ts'
+import { openBreakableLine } from '../../../test/support/tcp-proxies.ts'
 import { createLogger } from '../log/log.ts'
 import { untilReached } from './open-database.ts'
 import { openPostgres } from './open-postgres.ts'

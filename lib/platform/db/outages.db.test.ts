@@ -1,7 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { freezablePostgres } from '../../../test/support/freezable-postgres.ts'
-import { type PostgresServer, startOwnPostgres } from '../../../test/support/postgres.ts'
+import { freezablePostgres, type PostgresServer, startOwnPostgres } from '../../../test/support/postgres.ts'
 import { runRequest } from '../kernel/request-context.ts'
 import { createLogger } from '../log/log.ts'
 import { type DatabaseHandle, rows } from './database.ts'

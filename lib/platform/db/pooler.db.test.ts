@@ -1,7 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { afterEach, describe, expect, inject, it } from 'vitest'
-import { hasPgbouncer, startPgbouncer } from '../../../test/support/pgbouncer.ts'
-import { createDatabase } from '../../../test/support/postgres.ts'
+import { createDatabase, hasPgbouncer, startPgbouncer } from '../../../test/support/postgres.ts'
 import { createLogger } from '../log/log.ts'
 import { openQueue } from '../queue.ts'
 import { type DatabaseHandle, notify, rows } from './database.ts'

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type PostgresPair, startPair } from '../../../test/support/postgres-pair.ts'
+import { type PostgresPair, startPair } from '../../../test/support/postgres.ts'
 import { createLogger } from '../log/log.ts'
 import { openQueue } from '../queue.ts'
 import { rows } from './database.ts'

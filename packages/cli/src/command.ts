@@ -1,3 +1,6 @@
+import { createReadStream } from 'node:fs'
+import { createInterface } from 'node:readline/promises'
+import { Writable } from 'node:stream'
 import { type ParseArgsConfig, parseArgs } from 'node:util'
 
 export type Command = {
@@ -47,3 +50,67 @@ export class Failure extends Error {
     this.advice = advice
   }
 }
+
+/**
+ * The bytes of a file from `start` to before `end`. Fails if the file cannot be read or does not have all of them,
+ * because a retry would not help.
+ */
+export async function* readRange(path: string, start: number, end: number): AsyncGenerator<Buffer> {
+  let position = start
+  try {
+    if (start < end)
+      for await (const chunk of createReadStream(path, { start, end: end - 1 })) {
+        position += chunk.length
+        yield chunk
+      }
+  } catch (error) {
+    throw new Failure(`It cannot be read: ${(error as Error).message}`)
+  }
+  if (position < end) throw new Failure('It was truncated while it was read.')
+}
+
+/**
+ * Reads a secret from standard input, without its last line break, or prompts for it without echo. Secrets are not
+ * arguments, because everyone on the machine can read a process's arguments.
+ */
+export async function readSecret(question: string): Promise<string> {
+  if (!process.stdin.isTTY) {
+    let text = ''
+    for await (const chunk of process.stdin.setEncoding('utf8')) text += chunk
+    return text.replace(/\r?\n$/, '')
+  }
+  process.stderr.write(question)
+  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
+  const lines = createInterface({ input: process.stdin, output: nowhere, terminal: true })
+  const answer = await lines.question('')
+  lines.close()
+  process.stderr.write('\n')
+  return answer
+}
+
+/**
+ * All of the program's output passes through here. File names, server responses and even paths may come from untrusted
+ * sources: characters that control the terminal or change its text direction are escaped.
+ */
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters that are escaped.
+const STEERING = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
+
+const escapeOf = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+
+/** Also escapes line breaks: callers pass each line separately. */
+export function shown(text: string): string {
+  return text.replace(STEERING, escapeOf)
+}
+
+/** Results go to standard output, and everything else to standard error, so that results can be piped. */
+export function say(...lines: string[]): void {
+  process.stderr.write(linesOf(lines))
+}
+
+/** Writes lines for people, or a single line of JSON. Escapes in the JSON are valid JSON escapes. */
+export function result(json: boolean | undefined, value: object, ...lines: string[]): void {
+  process.stdout.write(linesOf(json ? [JSON.stringify(value)] : lines))
+}
+
+const linesOf = (lines: string[]) => lines.map((line) => `${shown(line)}\n`).join('')

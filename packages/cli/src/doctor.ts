@@ -1,7 +1,6 @@
 import { SluiceError } from '../../node/src/sluice-error.ts'
-import { type Command, EXIT, Failure, readArguments } from './command.ts'
+import { type Command, EXIT, Failure, readArguments, result } from './command.ts'
 import { connect, readSettings, settingsFolder } from './settings.ts'
-import { result } from './tell.ts'
 
 const usage = 'doctor [--json]'
 

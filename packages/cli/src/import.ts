@@ -1,9 +1,8 @@
 import { text } from 'node:stream/consumers'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Sluice } from '../../node/src/client.ts'
-import { type Command, EXIT, Failure, misused, readArguments } from './command.ts'
+import { type Command, EXIT, Failure, misused, readArguments, result, say } from './command.ts'
 import { choosePipe } from './settings.ts'
-import { result, say } from './tell.ts'
 import { sender } from './upload-token.ts'
 
 const usage =

@@ -1,8 +1,6 @@
 import type { Sluice } from '../../node/src/client.ts'
-import { type Command, misused, readArguments, wholeNumber } from './command.ts'
-import { readSecret } from './read-secret.ts'
+import { type Command, misused, readArguments, readSecret, result, wholeNumber } from './command.ts'
 import { choosePipe, connect } from './settings.ts'
-import { result } from './tell.ts'
 
 const usage =
   'links create --title <title> [--message <text>] [--pipe <id>] [--expires <time>] [--max-files <count>]\n' +

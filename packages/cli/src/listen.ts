@@ -2,10 +2,9 @@ import { createHash, randomBytes } from 'node:crypto'
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { EventKind, SluiceEvent } from '../../node/src/event-kinds.ts'
-import { type Command, misused, readArguments } from './command.ts'
+import { type Command, misused, readArguments, result, say } from './command.ts'
 import { forward } from './forward.ts'
 import { connect, keepSettings, readSettings, settingsFolder } from './settings.ts'
-import { result, say } from './tell.ts'
 
 const usage = 'listen --forward-to <url> [--pipe <id>] [--events <kind,…>] [--from-now] [--json]'
 

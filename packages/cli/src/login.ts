@@ -1,8 +1,6 @@
 import { createSluice } from '../../node/src/client.ts'
-import { type Command, misused, readArguments } from './command.ts'
-import { readSecret } from './read-secret.ts'
+import { type Command, misused, readArguments, readSecret, result, say } from './command.ts'
 import { keepSettings } from './settings.ts'
-import { result, say } from './tell.ts'
 import { keepsSender } from './upload-token.ts'
 
 const usage =

@@ -1,6 +1,5 @@
-import { type Command, misused, readArguments } from './command.ts'
+import { type Command, misused, readArguments, result } from './command.ts'
 import { connect } from './settings.ts'
-import { result } from './tell.ts'
 
 const usage =
   'resend <delivery id> | resend --failed-since <time> [--retrying] [--pipe <id>] [--output <id>] [--json]'

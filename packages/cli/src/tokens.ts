@@ -1,6 +1,5 @@
-import { type Command, misused, readArguments, wholeNumber } from './command.ts'
+import { type Command, misused, readArguments, result, wholeNumber } from './command.ts'
 import { choosePipe } from './settings.ts'
-import { result } from './tell.ts'
 import { sender } from './upload-token.ts'
 
 const usage =

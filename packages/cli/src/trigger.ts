@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { FileStatusChanged } from '../../node/src/generated/types.ts'
-import { type Command, EXIT, Failure, misused, readArguments } from './command.ts'
+import { type Command, EXIT, Failure, misused, readArguments, result, say } from './command.ts'
 import { forward } from './forward.ts'
 import { listenSecret } from './listen.ts'
-import { result, say } from './tell.ts'
 
 const STATUSES = ['transferred', 'partially_transferred', 'failed', 'expired', 'canceled'] as const
 const usage = `trigger <${STATUSES.join('|')}> --forward-to <url> [--json]`

@@ -1,7 +1,7 @@
 import { type ClientRequest, request as http, type IncomingMessage, type RequestOptions } from 'node:http'
 import { request as https } from 'node:https'
 import { pipeline } from 'node:stream/promises'
-import { readRange } from './read-range.ts'
+import { readRange } from './command.ts'
 
 /** The TUS requests for uploading a file. */
 export type Answer = { status: number; headers: IncomingMessage['headers']; detail: string }

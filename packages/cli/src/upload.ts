@@ -1,10 +1,9 @@
 import { readdirSync, statSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve, sep } from 'node:path'
-import { type Command, EXIT, Failure, misused, readArguments } from './command.ts'
+import { type Command, EXIT, Failure, misused, readArguments, result, say, shown } from './command.ts'
 import { type Journal, openJournal } from './journal.ts'
 import { type LocalFile, sendFile } from './send-file.ts'
 import { choosePipe } from './settings.ts'
-import { result, say, shown } from './tell.ts'
 import { sender, type Tokens, tokensFor } from './upload-token.ts'
 
 const usage =

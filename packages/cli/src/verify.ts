@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { unwrap, WebhookVerificationError } from '../../node/src/webhooks.ts'
-import { type Command, EXIT, Failure, misused, readArguments } from './command.ts'
+import { type Command, EXIT, Failure, misused, readArguments, result } from './command.ts'
 import { listenSecret } from './listen.ts'
-import { result } from './tell.ts'
 
 const usage =
   'verify --headers <file> --body <file> [--json]   (with the secret in SLUICE_WEBHOOK_SECRET, or else the one from listen)'

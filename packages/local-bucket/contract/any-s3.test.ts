@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { bucketContract } from '../../../e2e/bucket-contract/bucket-contract.ts'
-import { s3OfEnvironment } from '../../../e2e/bucket-contract/s3-of-environment.ts'
+import { bucketContract, s3OfEnvironment } from '../../../e2e/bucket-contract/bucket-contract.ts'
 
 const given = s3OfEnvironment(process.env)
 if (given) bucketContract(given.endpoint, async () => ({ ...given, close: async () => {} }), given)

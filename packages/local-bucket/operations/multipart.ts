@@ -10,10 +10,9 @@ import {
   readNamedParts,
 } from '../choose-parts.ts'
 import type { OpenObject } from '../object-files.ts'
-import type { ChecksumType } from '../object-metadata.ts'
+import { type ChecksumType, encryptionHeaders, headersToKeep } from '../object-metadata.ts'
 import { partNumberOf, readCopySource, requiresAbsence } from '../request.ts'
 import { S3Error } from '../s3-error.ts'
-import { encryptionHeaders, headersToKeep } from '../stored-headers.ts'
 import type { Completion, Upload } from '../upload-files.ts'
 
 export const createMultipartUpload: Perform = async ({ request, storage }) => {

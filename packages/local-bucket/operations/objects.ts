@@ -2,9 +2,9 @@ import { crc32ToBase64 } from '../../../lib/platform/kernel/crc32.ts'
 import { type Answer, emptyAnswer, xmlAnswer } from '../answer.ts'
 import { missingKey, type Perform } from '../call.ts'
 import type { OpenObject } from '../object-files.ts'
+import { encryptionHeaders, headersToKeep, objectHeaders, tagsOf, wantsChecksum } from '../object-metadata.ts'
 import { requiresAbsence, type S3Request } from '../request.ts'
 import { S3Error } from '../s3-error.ts'
-import { encryptionHeaders, headersToKeep, objectHeaders, tagsOf, wantsChecksum } from '../stored-headers.ts'
 import { childText, readXml, type XmlElement } from '../xml.ts'
 
 export const putObject: Perform = async ({ request, body, storage }) => {

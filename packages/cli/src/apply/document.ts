@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { parse, visit, Document as Yaml } from 'yaml'
-import { EXIT, Failure } from '../command.ts'
-import { shown } from '../tell.ts'
+import { EXIT, Failure, shown } from '../command.ts'
 
 /**
  * A configuration file: what a workspace should contain. Items are identified by their name, which is unique in its

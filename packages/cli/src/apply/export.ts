@@ -1,6 +1,5 @@
-import { type Command, misused, readArguments } from '../command.ts'
+import { type Command, misused, readArguments, result, say } from '../command.ts'
 import { connect } from '../settings.ts'
-import { result, say } from '../tell.ts'
 import { asText, type Fields, writeDocument } from './document.ts'
 import { type Found, readWorkspace, type Workspace } from './workspace.ts'
 
