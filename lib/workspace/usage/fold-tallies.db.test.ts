@@ -118,13 +118,14 @@ describeWithDatabase('the counts', (database) => {
     expect(await foldTallies(runtime)).toBe(2)
   })
 
-  it('include files that have ended, but not partial uploads', async () => {
+  it('include files that have ended, but neither partial uploads nor files that a hook rejected', async () => {
     const runtime = testRuntime(database())
     const output = await addOutput(runtime.db, 'https://hooks.example.com/a')
     const whole = await addFile(runtime.db, output)
     const partial = await addFile(runtime.db, output)
     await runtime.db.execute(sql`update files set concat = 'partial' where id = ${partial}::uuid`)
-    await runtime.db.transaction((tx) => emitFileEvent(tx, runtime, whole, partial))
+    const rejected = await addFile(runtime.db, output, { status: 'failed', decision: 'rejected' })
+    await runtime.db.transaction((tx) => emitFileEvent(tx, runtime, whole, partial, rejected))
     const noted = await runtime.db.select().from(tallies)
     expect(noted).toMatchObject([{ what: 'transferred', bytes: 11, pipeId: output.pipeId }])
     await foldTallies(runtime)
