@@ -49,6 +49,7 @@ const STATES = {
   repairing: { tone: 'water', icon: RefreshCw },
   allowed: { tone: 'good', icon: Check },
   rejected: { tone: 'bad', icon: X },
+  awaiting_decision: { tone: 'warn', icon: Hourglass, label: 'awaiting decision' },
   deferred: { tone: 'warn', icon: Hourglass },
   open: { tone: 'good', icon: Check },
   closed: { tone: 'calm', icon: CircleOff },

@@ -49,7 +49,7 @@ test('a decision hook is set up, tested, switched off and deleted', async ({ own
   await decider.close()
 })
 
-test('a deferred file is allowed or rejected on its page, by members with that right', async ({
+test('deferred files are allowed or rejected on their page or together in the list', async ({
   owner: page,
   demo,
 }) => {
@@ -77,10 +77,12 @@ test('a deferred file is allowed or rejected on its page, by members with that r
     })
     return ((await sent.json()) as { id: string }).id
   }
-  const [good, bad] = await Promise.all([send('good.txt'), send('bad.txt')])
+  const names = ['good.txt', 'bad.txt', 'one.txt', 'two.txt', 'three.txt']
+  const [good, bad, ...queued] = await Promise.all(names.map(send))
   const button = (name: string) => page.getByRole('main').getByRole('button', { name })
 
   await page.goto(`/dashboard/files/${bad}`)
+  await expect(page.getByText('This file awaits a decision')).toBeVisible()
   await button('Reject…').click()
   const dialog = page.getByRole('dialog', { name: 'Reject this file' })
   await dialog.getByLabel('Reason').fill('It has a virus.')
@@ -91,12 +93,34 @@ test('a deferred file is allowed or rejected on its page, by members with that r
 
   await page.goto(`/dashboard/files/${good}`)
   await button('Allow').click()
-  type Shown = { status: string; decision: { decidedBy: string } }
-  const shown = (id: string) => api<Shown>(demo, 'GET', `/files/${id}`)
+  type Shown = { status: string; decision: { state: string; decidedBy: string } }
+  const shown = (id: string | undefined) => api<Shown>(demo, 'GET', `/files/${id}`)
   await expect
     .poll(() => shown(good))
     .toMatchObject({ status: 'transferred', decision: { state: 'allowed', decidedBy: 'dashboard' } })
   expect(await shown(bad)).toMatchObject({ status: 'failed', decision: { state: 'rejected' } })
+
+  await page.goto(`/dashboard/files?pipeId=${pipe.id}`)
+  await page.getByLabel('Status').selectOption('awaiting decision')
+  await expect(page.getByRole('table').getByText('awaiting decision')).toHaveCount(3)
+  await expectAccessible(page, 'files that await a decision')
+  const choose = (name: string) => page.getByLabel(`Select ${name}`)
+  await choose('one.txt').check()
+  await choose('two.txt').check()
+  await page.getByRole('button', { name: 'Allow 2 files' }).click()
+  await expect(page.getByText('2 files allowed.')).toBeVisible()
+  await choose('three.txt').check()
+  await page.getByRole('button', { name: 'Reject…' }).click()
+  const reason = page.getByRole('dialog', { name: 'Reject this file' })
+  await reason.getByLabel('Reason').fill('It is empty.')
+  await reason.getByRole('button', { name: 'Reject the file' }).click()
+  await expect(page.getByText('Nothing matches these filters')).toBeVisible()
+  const states = await Promise.all(queued.map(async (id) => (await shown(id)).decision.state))
+  expect(states.sort()).toEqual(['allowed', 'allowed', 'rejected'])
+  await page.getByLabel('Status').selectOption('rejected')
+  await expect(page.getByRole('link', { name: 'three.txt' })).toBeVisible()
+  await expect(page.getByRole('link', { name: 'bad.txt' })).toBeVisible()
+  await page.goto(`/dashboard/files/${good}`)
 
   await page.getByRole('link', { name: 'order-17' }).click()
   await expect(page.getByRole('link', { name: 'good.txt' })).toBeVisible()

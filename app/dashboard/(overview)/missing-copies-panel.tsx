@@ -1,4 +1,4 @@
-import { REASONS_IN_WORDS } from '#components/files/words.ts'
+import { REASONS_IN_WORDS } from '#lib/dashboard/files/words.ts'
 import { formatCount, plural } from '#components/format.ts'
 import { hrefOf } from '#components/shell/pager.tsx'
 import { Panel } from '#components/ui/panel.tsx'

@@ -1,13 +1,32 @@
 'use server'
 
 import { act } from '#app/actions/act.ts'
+import { textOf } from '#app/actions/form-fields.ts'
 import { plural } from '#components/format.ts'
-import { cancelFiles, eraseFiles, restoreFiles } from '#lib/dashboard/files/act-on-files.ts'
+import { cancelFiles, decideOnFiles, eraseFiles, restoreFiles } from '#lib/dashboard/files/act-on-files.ts'
+import { decisionInput } from '#lib/hooks/answers.ts'
+import { parseInput } from '#lib/platform/kernel/parse-input.ts'
 
 export async function cancelAll(ids: string[]) {
   return act('operate', async (runtime, actor) => {
     const canceled = await cancelFiles(runtime, actor, ids)
     return { message: `${plural(canceled, 'upload')} canceled.` }
+  })
+}
+
+export async function allowAll(ids: string[]) {
+  return act('operate', async (runtime, actor) => {
+    const allowed = await decideOnFiles(runtime, actor, ids, { allow: true })
+    return { message: `${plural(allowed, 'file')} allowed.` }
+  })
+}
+
+export async function rejectAll(ids: string[], _previous: unknown, data: FormData) {
+  return act('operate', data, async (runtime, actor) => {
+    const reason = textOf(data, 'reason')
+    const decision = parseInput(decisionInput, { allow: false, ...(reason && { reason }) })
+    const rejected = await decideOnFiles(runtime, actor, ids, decision)
+    return { message: `${plural(rejected, 'file')} rejected.` }
   })
 }
 

@@ -1,6 +1,5 @@
 import { FileUp } from 'lucide-react'
 import { RejectingBanner } from '#components/data-stores/rejecting-banner.tsx'
-import { PROTOCOL_NAMES } from '#components/files/words.ts'
 import { SPANS } from '#components/lists/day-range.ts'
 import { ExportLinks, ListBar } from '#components/lists/list-bar.tsx'
 import { LiveTail } from '#components/live/live.tsx'
@@ -12,6 +11,7 @@ import { IfMay } from '#components/ui/rights.tsx'
 import { fileAnswer } from '#lib/dashboard/files/file.ts'
 import { fileQuery } from '#lib/dashboard/files/file-query.ts'
 import { countFiles, type FileTotals, listFiles } from '#lib/dashboard/files/list-files.ts'
+import { PROTOCOL_NAMES } from '#lib/dashboard/files/words.ts'
 import { readSnapshot } from '#lib/dashboard/live.ts'
 import type { Actor } from '#lib/identity/audit/record-audit.ts'
 import { parseInput } from '#lib/platform/kernel/parse-input.ts'
@@ -22,6 +22,15 @@ import { orProblem } from '../or-not-found.ts'
 import { FileTable } from './file-table.tsx'
 import { Totals } from './totals.tsx'
 import { wantedFiles } from './wanted-files.ts'
+
+const INCLUDED: Record<string, string[]> = {
+  uploading: ['waiting'],
+  transferring: ['awaiting_decision'],
+  failed: ['rejected'],
+}
+
+/** Those of the API, each followed by what it includes. */
+const STATUSES = fileAnswer.shape.status.options.flatMap((status) => [status, ...(INCLUDED[status] ?? [])])
 
 type Props = { actor: Actor; path: string; query: Record<string, string | undefined>; pipeId?: string }
 
@@ -54,7 +63,7 @@ export async function FileList({ actor, path, query, pipeId }: Props) {
       kind: 'choice',
       name: 'status',
       label: 'Status',
-      options: ['uploading', 'waiting', ...fileAnswer.shape.status.options.slice(1)].map((value) => ({
+      options: STATUSES.map((value) => ({
         value,
         label: value.replaceAll('_', ' '),
       })),

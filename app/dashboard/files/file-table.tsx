@@ -1,4 +1,3 @@
-import { PROTOCOL_NAMES } from '#components/files/words.ts'
 import { formatBytes, formatPercent } from '#components/format.ts'
 import { createdColumn, SortHead, selectColumn } from '#components/lists/columns.tsx'
 import { Selection } from '#components/lists/selection.tsx'
@@ -6,7 +5,8 @@ import { RowId } from '#components/ui/copyable.tsx'
 import { Progress } from '#components/ui/progress.tsx'
 import { Status } from '#components/ui/status.tsx'
 import { LONG, NAME, NUMBER, RowLink, Table } from '#components/ui/table.tsx'
-import { type File, isWaiting } from '#lib/dashboard/files/file.ts'
+import { type File, shownStatus } from '#lib/dashboard/files/file.ts'
+import { PROTOCOL_NAMES } from '#lib/dashboard/files/words.ts'
 import { SelectedFiles } from './selected-files.tsx'
 
 type Props = {
@@ -19,6 +19,7 @@ type Props = {
 
 export function FileTable({ files, pipeNames, now, path, query }: Props) {
   const sorted = { path, query }
+  const idsOf = (which: (file: File) => boolean) => files.filter(which).map(({ id }) => id)
   return (
     <Selection ids={files.map(({ id }) => id)}>
       <Table
@@ -44,9 +45,8 @@ export function FileTable({ files, pipeNames, now, path, query }: Props) {
         ]}
       />
       <SelectedFiles
-        open={files
-          .filter(({ status }) => status === 'uploading' || status === 'transferring')
-          .map(({ id }) => id)}
+        open={idsOf(({ status }) => status === 'uploading' || status === 'transferring')}
+        awaiting={idsOf((file) => shownStatus(file, now) === 'awaiting_decision')}
       />
     </Selection>
   )
@@ -65,8 +65,9 @@ function FileName({ file: { id, filename, protocol } }: { file: File }) {
 
 function FileStatus({ file, now }: { file: File; now: number }) {
   const { id, offset, size, status } = file
-  if (status !== 'uploading') return <Status state={status} />
-  return <UploadProgress id={id} offset={offset} size={size} waiting={isWaiting(file, now)} />
+  const shown = shownStatus(file, now)
+  if (status !== 'uploading') return <Status state={shown} />
+  return <UploadProgress id={id} offset={offset} size={size} waiting={shown === 'waiting'} />
 }
 
 type ProgressProps = { id: string; offset: number; size: number | null; waiting: boolean }

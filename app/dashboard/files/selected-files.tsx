@@ -2,21 +2,45 @@
 
 import { plural } from '#components/format.ts'
 import { SelectionBar } from '#components/lists/selection.tsx'
+import { ActionForm } from '#components/ui/action-form.tsx'
 import { Button } from '#components/ui/button.tsx'
 import { ConfirmDialog } from '#components/ui/confirm-dialog.tsx'
 import { IfMay } from '#components/ui/rights.tsx'
 import { notify } from '#components/ui/toaster.tsx'
-import { cancelAll, eraseAll, restoreAll } from './actions.ts'
+import { allowAll, cancelAll, eraseAll, rejectAll, restoreAll } from './actions.ts'
+import { RejectFiles } from './reject-files.tsx'
 
-/** `open`: the ids of uploads in progress. */
-export function SelectedFiles({ open }: { open: string[] }) {
+type Props = {
+  /** The ids of uploads in progress. */
+  open: string[]
+  /** The ids of those of them that await a decision, and can no longer be canceled. */
+  awaiting: string[]
+}
+
+export function SelectedFiles({ open, awaiting }: Props) {
   return (
     <SelectionBar>
       {(chosen, clear) => {
-        const underWay = chosen.filter((id) => open.includes(id))
+        const undecided = chosen.filter((id) => awaiting.includes(id))
+        const underWay = chosen.filter((id) => open.includes(id) && !awaiting.includes(id))
         const ended = chosen.filter((id) => !open.includes(id))
         return (
           <>
+            {undecided.length > 0 && (
+              <>
+                <ActionForm
+                  action={allowAll.bind(null, undecided)}
+                  submit={`Allow ${plural(undecided.length, 'file')}`}
+                  submitSize="sm"
+                  onDone={clear}
+                />
+                <RejectFiles
+                  count={undecided.length}
+                  action={rejectAll.bind(null, undecided)}
+                  onDone={clear}
+                />
+              </>
+            )}
             {underWay.length > 0 && (
               <ConfirmDialog
                 trigger={<Button>Cancel uploads…</Button>}

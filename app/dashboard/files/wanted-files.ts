@@ -3,6 +3,13 @@ import { minutes, timeAgo } from '#lib/platform/kernel/clock.ts'
 
 type Query = Record<string, string | undefined>
 
+/** The statuses that the API does not have. */
+const SHOWN: Record<string, Query> = {
+  waiting: { status: 'uploading', waiting: 'true' },
+  awaiting_decision: { decision: 'open' },
+  rejected: { decision: 'rejected' },
+}
+
 /** The filters in the URL, as API parameters. */
 export function wantedFiles(query: Query, pipeId: string | undefined, nowMs: number) {
   const within = Number(query.within)
@@ -12,7 +19,7 @@ export function wantedFiles(query: Query, pipeId: string | undefined, nowMs: num
     filename: query.filename,
     search: query.search,
     folder: query.folder || undefined,
-    ...(query.status === 'waiting' ? { status: 'uploading', waiting: 'true' } : { status: query.status }),
+    ...(SHOWN[query.status ?? ''] ?? { status: query.status }),
     batchId: query.batchId || undefined,
     missingAt: query.missingAt || undefined,
     senderId: query.senderId,

@@ -13,27 +13,33 @@ import type { File } from './file.ts'
 import { readFiles } from './list-files.ts'
 import { findFile } from './show-file.ts'
 
+type Ending = Pick<Runtime, 'db' | 'clock' | 'queue' | 'metrics'>
+
 /** The number of files on a page. */
 const MOST = 100
 /** How long erased records can be restored before the sweep removes them. */
 export const UNDO_MS = minutes(1)
 
 /** Cancels uploads in progress, and leaves other files unchanged. Returns the number of canceled uploads. */
-export async function cancelFiles(
-  runtime: Pick<Runtime, 'db' | 'clock' | 'queue' | 'metrics'>,
-  actor: Actor,
-  ids: string[],
-): Promise<number> {
-  let canceled = 0
+export const cancelFiles = (runtime: Ending, actor: Actor, ids: string[]) =>
+  forEach(ids, (id) => cancelFile(runtime, actor, id))
+
+/** Decides on files that await it, and leaves other files unchanged. Returns the number of decided files. */
+export const decideOnFiles = (runtime: Ending, actor: Actor, ids: string[], decision: DecisionInput) =>
+  forEach(ids, (id) => decideOnFile(runtime, actor, id, decision))
+
+/** Returns for how many files it succeeded; a file that has changed in the meantime is skipped. */
+async function forEach(ids: string[], work: (id: string) => Promise<unknown>): Promise<number> {
+  let done = 0
   for (const id of known(ids)) {
     try {
-      await cancelFile(runtime, actor, id)
-      canceled += 1
+      await work(id)
+      done += 1
     } catch (error) {
       if (!isSluiceError(error) || error.status >= 500) throw error
     }
   }
-  return canceled
+  return done
 }
 
 /** Erases the records of ended uploads. This can be undone for a minute. Returns the ids of the erased records. */
@@ -78,11 +84,7 @@ const mine = ({ workspaceId }: Actor, ids: string[]) =>
   and(eq(files.workspaceId, workspaceId), inArray(files.id, known(ids)))
 
 /** Cancels an upload in progress, as its client could. Throws if all its bytes have already arrived. */
-export async function cancelFile(
-  runtime: Pick<Runtime, 'db' | 'clock' | 'queue' | 'metrics'>,
-  actor: Actor,
-  id: string,
-): Promise<File> {
+export async function cancelFile(runtime: Ending, actor: Actor, id: string): Promise<File> {
   const { db, clock } = runtime
   return db.transaction(async (tx) => {
     const { filename } = await findFile(tx, actor, id)
@@ -150,7 +152,7 @@ async function awaitsClearing(tx: Db, id: string): Promise<boolean> {
  * response arrives. The object of an allowed file is created within seconds.
  */
 export async function decideOnFile(
-  runtime: Pick<Runtime, 'db' | 'clock' | 'queue' | 'metrics'>,
+  runtime: Ending,
   actor: Actor,
   id: string,
   decision: DecisionInput,

@@ -1,6 +1,6 @@
 import { and, eq, gt, gte, isNull, lt, type SQL, sql } from 'drizzle-orm'
 import { z } from 'zod'
-import { FILE_PROTOCOLS, FILE_STATUSES, files } from '#drizzle/schema/index.ts'
+import { DECISION_STATES, FILE_PROTOCOLS, FILE_STATUSES, files } from '#drizzle/schema/index.ts'
 import type { Actor } from '../../identity/audit/record-audit.ts'
 import { pageQuery } from '../../platform/db/page.ts'
 import { firstUuidAt, isPipeId, isUuid } from '../../platform/kernel/ids.ts'
@@ -14,6 +14,7 @@ const wordField = z
   .refine(isPlainText, 'must not contain control characters')
   .optional()
 
+const DECISIONS = ['open', ...DECISION_STATES] as const
 const FILE_ORDERS = ['newest', 'oldest', 'largest', 'smallest'] as const
 
 /**
@@ -24,6 +25,8 @@ export const fileQuery = pageQuery.extend({
   status: z.enum(FILE_STATUSES, `must be one of ${FILE_STATUSES.join(', ')}`).optional(),
   /** Whether the upload is in progress, but has received no bytes for five minutes. */
   waiting: z.stringbool('must be true or false').optional(),
+  /** The state of the file's decision. `open` includes `asked` and `deferred`. */
+  decision: z.enum(DECISIONS, `must be one of ${DECISIONS.join(', ')}`).optional(),
   pipeId: z.string().refine(isPipeId, 'must be the id of a Pipe').optional(),
   senderId: z.string().refine(isUuid, 'must be the id of a Sender').optional(),
   batchId: z.string().refine(isUuid, 'must be the id of a batch').optional(),
@@ -52,7 +55,7 @@ export type FileQuery = z.output<typeof fileQuery>
 export const MAX_COMPARED = 10_000
 
 /** The columns for `fits` and for sorting by size. */
-export const LOOKED_AT = sql`id, filename, subject, status, pipe_id, protocol, coalesce(last_byte_at, created_at) as byte_at,
+export const LOOKED_AT = sql`id, filename, subject, status, pipe_id, protocol, decision, coalesce(last_byte_at, created_at) as byte_at,
   coalesce(length_bytes, offset_bytes) as size`
 
 /** The filters that use an index: the one by Sender if given, otherwise the one by Pipe or status. */
@@ -80,7 +83,7 @@ export function alongIndex(
 
 /** The filters without an index; undefined if there are none. */
 export function fits(query: FileQuery): SQL | undefined {
-  const { senderId, pipeId, protocol, filename, search, waiting, missingAt } = query
+  const { senderId, pipeId, protocol, filename, search, waiting, decision, missingAt } = query
   const status = statusOf(query)
   const conditions: SQL[] = []
   if (protocol) conditions.push(sql`protocol = ${protocol}`)
@@ -89,6 +92,10 @@ export function fits(query: FileQuery): SQL | undefined {
     conditions.push(sql`(filename ilike ${like(search)} or subject ilike ${like(search)})`)
   }
   if (waiting !== undefined) conditions.push(sql`${IS_WAITING} = ${waiting}`)
+  if (decision)
+    conditions.push(
+      decision === 'open' ? sql`decision in ('asked', 'deferred')` : sql`decision = ${decision}`,
+    )
   if (missingAt)
     conditions.push(
       sql`exists (select from file_destinations d where d.file_id = id and d.data_store_id = ${missingAt}::uuid and ${MISSING_COPY})`,
@@ -98,13 +105,20 @@ export function fits(query: FileQuery): SQL | undefined {
   return conditions.length > 0 ? sql.join(conditions, sql` and `) : undefined
 }
 
-/** Only files with this status can have missing copies. */
-const statusOf = ({ status, missingAt }: FileQuery) =>
-  status ?? (missingAt ? 'partially_transferred' : undefined)
+/** The only status that files with missing copies, or with such a decision, can have. */
+const statusOf = ({ status, missingAt, decision }: FileQuery) =>
+  status ?? (missingAt ? 'partially_transferred' : decision && STATUS_OF_DECISION[decision])
+
+const STATUS_OF_DECISION: Partial<Record<NonNullable<FileQuery['decision']>, FileQuery['status']>> = {
+  open: 'transferring',
+  asked: 'transferring',
+  deferred: 'transferring',
+  rejected: 'failed',
+}
 
 const like = (text: string) => `%${text.replace(/[\\%_]/g, '\\$&')}%`
 
-/** Must match `isWaiting`, which does the same for a single file. */
+/** Must match `shownStatus`, which does the same for a single file. */
 const IS_WAITING = sql`(status = 'uploading' and byte_at < now() - interval '5 minutes')`
 
 /** The files that customers see. Partial uploads are not listed, only the file that they are concatenated into. */

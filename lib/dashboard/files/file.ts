@@ -129,10 +129,20 @@ type Destination = Pick<
 
 const WAITING_MS = minutes(5)
 
-/** Whether an upload in progress has received no bytes for five minutes. */
-export function isWaiting({ status, lastByteAt, createdAt }: File, nowMs: number): boolean {
-  return status === 'uploading' && Date.parse(lastByteAt ?? createdAt) < nowMs - WAITING_MS
+/**
+ * A file's status as users see it: an upload that has received no bytes for five minutes is waiting, and a file that its
+ * hook holds back or has rejected has not simply stopped or failed.
+ */
+export function shownStatus({ status, lastByteAt, createdAt, decision }: File, nowMs: number): ShownStatus {
+  if (status === 'uploading' && Date.parse(lastByteAt ?? createdAt) < nowMs - WAITING_MS) return 'waiting'
+  if (status === 'transferring' && decision && isAwaited(decision)) return 'awaiting_decision'
+  return status === 'failed' && decision?.state === 'rejected' ? 'rejected' : status
 }
+
+/** Whether a file's bytes are complete, and only its decision is missing. */
+export const isAwaited = ({ state }: NonNullable<File['decision']>): boolean =>
+  state === 'asked' || state === 'deferred'
+type ShownStatus = File['status'] | 'waiting' | 'awaiting_decision' | 'rejected'
 
 type Decision = typeof fileDecisions.$inferSelect
 

@@ -54,6 +54,22 @@ describeWithDatabase('files', (database) => {
       return ids
     }
 
+    it('lists the files that await a decision, or were rejected, by the state of the decision', async () => {
+      const hooked = await createTestWorkspace(runtime)
+      const awaiting = []
+      for (const decision of ['asked', 'deferred'] as const)
+        awaiting.unshift(await add({ status: 'transferring', decision }, hooked))
+      const rejected = await add({ status: 'failed', decision: 'rejected' }, hooked)
+      await add({ status: 'transferring', decision: 'allowed' }, hooked)
+      await add({ status: 'uploading', decision: 'due' }, hooked)
+      await add({ status: 'failed' }, hooked)
+      const idsOf = async (query: Record<string, unknown>) =>
+        (await list(query, hooked)).data.map(({ id }) => id)
+      expect(await idsOf({ decision: 'open' })).toEqual(awaiting)
+      expect(await idsOf({ decision: 'rejected' })).toEqual([rejected])
+      expect(await idsOf({ decision: 'open', status: 'failed' })).toEqual([])
+    })
+
     it.each([1, 10, 25, 100])(
       'lists each file once, newest first, in pages of %i, without partial uploads',
       async (limit) => {

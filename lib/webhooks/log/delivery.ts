@@ -81,4 +81,17 @@ export function toDelivery(row: Row, event: EventKind, made: AttemptRow[], nowMs
   })
 }
 
+const ERRORS: Record<string, string> = {
+  dns: 'Its host name could not be resolved.',
+  connect: 'Its host could not be reached.',
+  tls: 'The secure connection failed.',
+  timeout: 'It did not respond in time.',
+  blocked: 'Its address is not allowed.',
+  off: 'Its output was switched off.',
+}
+
+/** Why a receiver did not accept an event, in words. */
+export const explainAttempt = ({ status, error }: { status: number | null; error: string | null }): string =>
+  ERRORS[error ?? ''] ?? `It responded with ${status ?? 'nothing'}.`
+
 export const toAttempt = (row: AttemptRow): Delivery['attempts'][number] => toAnswer(attemptAnswer, row)

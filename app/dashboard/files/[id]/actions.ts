@@ -2,7 +2,7 @@
 
 import { redirect } from 'next/navigation'
 import { act } from '#app/actions/act.ts'
-import { assertConfirmed } from '#app/actions/form-fields.ts'
+import { assertConfirmed, textOf } from '#app/actions/form-fields.ts'
 import { cancelFile, decideOnFile, eraseFile } from '#lib/dashboard/files/act-on-files.ts'
 import { decisionInput } from '#lib/hooks/answers.ts'
 import { parseInput } from '#lib/platform/kernel/parse-input.ts'
@@ -24,7 +24,7 @@ export async function allow(id: string) {
 
 export async function reject(id: string, _previous: unknown, data: FormData) {
   return act('operate', data, async (runtime, actor) => {
-    const reason = String(data.get('reason') ?? '').trim()
+    const reason = textOf(data, 'reason')
     const decision = parseInput(decisionInput, { allow: false, ...(reason && { reason }) })
     await decideOnFile(runtime, actor, id, decision)
     return { message: 'The file was rejected.' }

@@ -3,7 +3,7 @@ import { expect, it, vi } from 'vitest'
 import { RightsProvider } from '#components/ui/rights.tsx'
 import type { File } from '#lib/dashboard/files/file.ts'
 import { ALL_RIGHTS, may, type Role } from '#lib/identity/rights.ts'
-import { FileDecision } from './file-decision.tsx'
+import { AwaitingDecision } from './file-decision.tsx'
 
 // Dialogs use Next's router, which is missing here.
 vi.mock('next/navigation', () => ({ useRouter: () => ({}) }))
@@ -24,23 +24,9 @@ it.each<[Role, string[]]>([
   const rights = ALL_RIGHTS.filter((right) => may({ role }, right))
   const html = renderToStaticMarkup(
     <RightsProvider rights={rights}>
-      <FileDecision id="019ab1c2-7d3e-7a41-9c55-2f0e8d6b1a90" decision={decision} />
+      <AwaitingDecision id="019ab1c2-7d3e-7a41-9c55-2f0e8d6b1a90" decision={decision} />
     </RightsProvider>,
   )
   const buttons = [...html.matchAll(/<button[^>]*>([^<]*)<\/button>/g)].map(([, text]) => text)
   expect(buttons.filter((text) => /^(Allow|Reject…)$/.test(text!))).toEqual(offered)
-})
-
-it.each([
-  ['deferred', 'Deferred'],
-  ['allowed', 'Decided'],
-] as const)('calls the time of a decision that is %s “%s”', (state, label) => {
-  const made = { ...decision, state, decidedBy: 'receiver', decidedAt: '2026-11-27T10:00:00.000Z' } as const
-  const html = renderToStaticMarkup(
-    <RightsProvider rights={[]}>
-      <FileDecision id="019ab1c2-7d3e-7a41-9c55-2f0e8d6b1a90" decision={made} />
-    </RightsProvider>,
-  )
-  const labels = [...html.matchAll(/<dt[^>]*>([^<]*)/g)].map(([, text]) => text)
-  expect(labels.filter((text) => text === 'Deferred' || text === 'Decided')).toEqual([label])
 })

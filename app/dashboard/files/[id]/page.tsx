@@ -1,12 +1,10 @@
 import { RejectingBanner } from '#components/data-stores/rejecting-banner.tsx'
-import { PROTOCOL_NAMES } from '#components/files/words.ts'
 import { formatBytes, formatPercent } from '#components/format.ts'
 import { LiveRefresh } from '#components/live/live.tsx'
 import { PageHeader } from '#components/shell/page-header.tsx'
 import { Copyable } from '#components/ui/copyable.tsx'
 import { Facts } from '#components/ui/facts.tsx'
 import { JsonView } from '#components/ui/json-view.tsx'
-import { Notice } from '#components/ui/notice.tsx'
 import { Panel } from '#components/ui/panel.tsx'
 import { Progress } from '#components/ui/progress.tsx'
 import { Status } from '#components/ui/status.tsx'
@@ -16,8 +14,11 @@ import {
   type DestinationProgress,
   readDestinationProgress,
 } from '#lib/dashboard/files/destination-progress.ts'
-import { explainFailure, type FileWithTimeline, isWaiting } from '#lib/dashboard/files/file.ts'
+import { type FileWithTimeline, isAwaited, shownStatus } from '#lib/dashboard/files/file.ts'
+import { problemsOf } from '#lib/dashboard/files/file-problems.ts'
+import { readUndelivered } from '#lib/dashboard/files/read-undelivered.ts'
 import { showFile } from '#lib/dashboard/files/show-file.ts'
+import { PROTOCOL_NAMES } from '#lib/dashboard/files/words.ts'
 import { readSnapshot } from '#lib/dashboard/live.ts'
 import { readImport } from '#lib/imports/read-imports.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
@@ -26,10 +27,10 @@ import { currentActor } from '../../../session.ts'
 import { orNotFound, orNothing } from '../../or-not-found.ts'
 import { titledBy } from '../../title-of.ts'
 import { FileActions } from './file-actions.tsx'
-import { FileDecision } from './file-decision.tsx'
+import { AwaitingDecision, FileDecision } from './file-decision.tsx'
 import { FileDestination } from './file-destination.tsx'
 import { FileObject } from './file-object.tsx'
-import { ImportedFrom } from './imported-from.tsx'
+import { FileProblems } from './file-problems.tsx'
 import { Timeline } from './timeline.tsx'
 
 export const generateMetadata = titledBy('Files', async (...of) => ({
@@ -42,10 +43,11 @@ export default async function FilePage({ params }: { params: Promise<{ id: strin
   const actor = await currentActor('see')
   const { mark } = await readSnapshot(runtime.db, actor.workspaceId, `file:${id}`)
   const file = await orNotFound(showFile(runtime, actor, id))
-  const [pipe, from, progress] = await Promise.all([
+  const [pipe, from, progress, undelivered] = await Promise.all([
     showPipe(runtime, actor, file.pipeId).catch(orNothing),
     readImport(runtime, id),
     readDestinationProgress(runtime.db, id),
+    readUndelivered(runtime.db, id),
   ])
   const underWay = file.status === 'uploading' || file.status === 'transferring'
   return (
@@ -54,7 +56,7 @@ export default async function FilePage({ params }: { params: Promise<{ id: strin
       <PageHeader
         back={{ href: '/dashboard/files', label: 'Files' }}
         title={file.filename}
-        beside={<Status state={isWaiting(file, runtime.clock.now()) ? 'waiting' : file.status} />}
+        beside={<Status state={shownStatus(file, runtime.clock.now())} />}
         actions={
           <>
             <JsonView kind="file" id={id} />
@@ -70,17 +72,18 @@ export default async function FilePage({ params }: { params: Promise<{ id: strin
       {underWay && (
         <RejectingBanner actor={actor} only={file.destinations.map(({ destinationId }) => destinationId)} />
       )}
-      {file.failureReason && (
-        <Notice tone={file.status === 'failed' ? 'bad' : 'warn'} className="mb-5">
-          {explainFailure(file.failureReason)}
-        </Notice>
-      )}
+      {file.decision && isAwaited(file.decision) && <AwaitingDecision id={id} decision={file.decision} />}
+      <FileProblems id={id} problems={problemsOf({ file, from, progress, undelivered })} />
       <div className="grid items-start gap-5 lg:grid-cols-[1fr_22rem]">
         <Panel title="Timeline" className="max-lg:order-2">
           <Timeline entries={file.timeline} size={file.size} />
         </Panel>
         <div className="space-y-5">
-          {from && <ImportedFrom from={from} />}
+          {from && (
+            <Panel title="Imported from" description={from.fetching && 'Fetching the file now.'}>
+              <Copyable text={from.url} what="address" />
+            </Panel>
+          )}
           {underWay && file.size !== null && (
             <Panel title="Progress">
               <Progress value={file.offset} max={file.size} label="Confirmed" className="h-2" />
@@ -164,7 +167,7 @@ function FileFacts({
           progress={progress.get(destination.destinationId)!}
         />
       ))}
-      {file.decision && <FileDecision id={file.id} decision={file.decision} />}
+      {file.decision && !isAwaited(file.decision) && <FileDecision decision={file.decision} />}
       {file.object && !file.destinations.every(({ object }) => object) && <FileObject object={file.object} />}
       {Object.keys(metadata).length > 0 && (
         <Panel title="Metadata">

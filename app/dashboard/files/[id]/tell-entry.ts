@@ -1,7 +1,7 @@
-import { DECIDED_BY_IN_WORDS, REASONS_IN_WORDS } from '#components/files/words.ts'
 import { formatBytes, formatDuration, formatExact, plural } from '#components/format.ts'
 import type { DestinationReason } from '#drizzle/schema/files.ts'
 import { explainFailure, type TimelineEntry } from '#lib/dashboard/files/file.ts'
+import { DECIDED_BY_IN_WORDS, REASONS_IN_WORDS } from '#lib/dashboard/files/words.ts'
 import { explainRejection } from '#lib/uploads/rules/decision.ts'
 
 export type Told = { title: string; text?: string; tone: 'plain' | 'good' | 'bad' | 'warn' }

@@ -1,7 +1,7 @@
-import { DECIDED_BY_IN_WORDS } from '#components/files/words.ts'
 import { Status } from '#components/ui/status.tsx'
 import { LONG, NAME, RowLink, SOFT, Table } from '#components/ui/table.tsx'
 import { Time } from '#components/ui/time.tsx'
+import { DECIDED_BY_IN_WORDS } from '#lib/dashboard/files/words.ts'
 import type { Decision } from '#lib/hooks/list-decisions.ts'
 import { explainRejection } from '#lib/uploads/rules/decision.ts'
 import { HOOK_WORDS } from './hook-words.ts'

@@ -1,5 +1,5 @@
 import type { DestinationReason } from '#drizzle/schema/files.ts'
-import type { File } from '#lib/dashboard/files/file.ts'
+import type { File } from './file.ts'
 
 /** The display names of protocols. */
 export const PROTOCOL_NAMES: Record<File['protocol'], string> = {
