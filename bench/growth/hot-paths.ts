@@ -4,8 +4,10 @@ import { countFiles, listFiles } from '#lib/dashboard/files/list-files.ts'
 import { showFile } from '#lib/dashboard/files/show-file.ts'
 import { findInWorkspace } from '#lib/dashboard/find-in-workspace.ts'
 import { readSnapshot } from '#lib/dashboard/live.ts'
+import { readAttention } from '#lib/dashboard/overview/read-attention.ts'
 import { readFigures } from '#lib/dashboard/overview/read-figures.ts'
-import { listFailures, readChecklist } from '#lib/dashboard/overview/read-overview.ts'
+import { readMap } from '#lib/dashboard/overview/read-map.ts'
+import { readChecklist } from '#lib/dashboard/overview/read-overview.ts'
 import { decisionSweeps } from '#lib/hooks/decide-files.ts'
 import { rows } from '#lib/platform/db/database.ts'
 import { openPostgres } from '#lib/platform/db/open-postgres.ts'
@@ -183,7 +185,8 @@ function overview(runtime: Runtime, { actor, pipe }: Site): HotPath[] {
       name: 'the Pipe figures',
       run: () => readFigures(runtime, actor, { range: '30d', pipeId: pipe.id }),
     },
-    { name: 'failures', run: () => listFailures(runtime, actor) },
+    { name: 'what needs attention', run: () => readAttention(runtime, actor) },
+    { name: 'the map', run: () => readMap(runtime, actor) },
     { name: 'the checklist', run: () => readChecklist(runtime, actor) },
     { name: 'waiting webhooks', run: () => countUndelivered(runtime, actor, {}) },
     ...(['uploads', 'files', 'deliveries', 'inbox'] as const).map((topic) => ({

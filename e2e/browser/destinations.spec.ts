@@ -96,12 +96,12 @@ test('the file page shows why a bucket is missing the object, and a button repai
   await keys(lacking!, 'wrong')
   await uploadEmpty(await tokenFor(demo.baseUrl, demo.senderToken, pipeId), 'copied.bin')
   await page.goto('/dashboard')
-  const missing = page.getByRole('list', { name: 'Destinations with missing files' }).getByRole('listitem')
+  const missing = page.getByRole('list', { name: 'Needs attention' }).getByRole('listitem')
   await expect(missing.filter({ hasText: '1 file missing from lacking' })).toContainText(
     'The bucket rejected it.',
   )
   await expectAccessible(page, 'the Overview with missing copies')
-  await page.getByRole('link', { name: '1 file missing from lacking' }).click()
+  await page.getByRole('link', { name: 'Show files: 1 file missing from lacking' }).click()
   await expect(page).toHaveURL(/missingAt=/)
   await page.getByRole('link', { name: 'copied.bin' }).click()
   await expect(page.getByText('partially transferred').first()).toBeVisible()

@@ -44,6 +44,6 @@ test('the Overview shows figures, and each one links to the items it counts', as
   await expect(page.getByRole('link', { name: 'still-open.bin' })).toBeVisible()
   await expect(page.getByLabel('Status')).toHaveValue('uploading')
   await page.goto('/dashboard')
-  await page.getByLabel('Pipe').selectOption('Counted')
+  await page.getByLabel('Pipe', { exact: true }).selectOption('Counted')
   await expect(tile('Transferred files 2')).toBeVisible()
 })

@@ -6,7 +6,7 @@ import { addFile } from '../../test/support/webhook-rows.ts'
 import { createTestWorkspace, type TestWorkspace } from '../../test/support/workspace.ts'
 import { uuidv7 } from '../platform/kernel/ids.ts'
 import { findInWorkspace } from './find-in-workspace.ts'
-import { listFailures } from './overview/read-overview.ts'
+import { readAttention } from './overview/read-attention.ts'
 
 describeWithDatabase('search', (database) => {
   let runtime: TestRuntime
@@ -56,6 +56,6 @@ describeWithDatabase('search', (database) => {
     const id = await add({ filename: 'forgotten.mov', status: 'failed', ...fields })
     expect(await find('forgotten')).toEqual([])
     expect(await find(id)).toEqual([])
-    expect(await listFailures(runtime, mine.actor)).toEqual([])
+    expect(await readAttention(runtime, mine.actor)).toEqual([])
   })
 })

@@ -1,6 +1,7 @@
-import { Check, ChevronRight } from 'lucide-react'
+import { clsx } from 'clsx'
+import { Check } from 'lucide-react'
 import Link from 'next/link'
-import { LiveRefresh } from '#components/live/live.tsx'
+import { Panel } from '#components/ui/panel.tsx'
 import type { Checklist } from '#lib/dashboard/overview/read-overview.ts'
 
 type Step = { done: boolean; title: string; text: string; href: string }
@@ -10,12 +11,10 @@ type Props = {
   /** The newest Data Store, if any. */
   dataStoreId: string | undefined
   pipeId: string | undefined
-  /** Marks read before the checklist, so that any later change refreshes the page. */
-  seen: { files: string; deliveries: string }
 }
 
 /** The steps to the first file, checked off by what has actually happened. Each links to the page for that step. */
-export function ChecklistPanel({ checklist, dataStoreId, pipeId, seen }: Props) {
+export function ChecklistPanel({ checklist, dataStoreId, pipeId }: Props) {
   const pipe = pipeId ? `/dashboard/pipes/${pipeId}` : '/dashboard/pipes/new'
   const steps: Step[] = [
     {
@@ -51,41 +50,28 @@ export function ChecklistPanel({ checklist, dataStoreId, pipeId, seen }: Props) 
   ]
   const next = steps.findIndex(({ done }) => !done)
   return (
-    <section aria-labelledby="checklist" className="overflow-hidden rounded-lg border bg-surface">
-      <LiveRefresh topic="files" seen={seen.files} />
-      <LiveRefresh topic="deliveries" seen={seen.deliveries} />
-      <div className="flex items-center justify-between px-4 py-3.5">
-        <h2 id="checklist" className="font-semibold text-base">
-          Your first file
-        </h2>
+    <Panel
+      title="Your first file"
+      aside={
         <p className="tnum text-ink-faint text-sm">
           {steps.filter(({ done }) => done).length} of {steps.length} done
         </p>
-      </div>
-      <ol className="divide-y border-t">
+      }
+      flush
+    >
+      <ol className="grid gap-px border-t bg-line md:grid-cols-5">
         {steps.map(({ done, title, text, href }, index) => (
-          <li key={title}>
-            <Link
-              href={href}
-              className={`flex items-center gap-3.5 px-4 py-3 -outline-offset-2 hover:bg-hover/60 ${index === next ? 'bg-water-soft' : ''}`}
-            >
-              <span
-                className={`grid size-6 shrink-0 place-items-center rounded-full font-medium text-xs ${done ? 'bg-good-soft text-good' : index === next ? 'bg-water text-on-water' : 'border border-line-strong text-ink-faint'}`}
-              >
-                {done ? <Check className="size-3.5" aria-hidden /> : index + 1}
+          <li key={title} className={index === next ? 'bg-water-soft' : 'bg-surface'}>
+            <Link href={href} className="block h-full px-4 py-3 text-sm -outline-offset-2 hover:bg-hover/60">
+              <span className={clsx('flex items-center gap-1.5 font-medium', done && 'text-ink-faint')}>
+                {done && <Check className="size-4 text-good" aria-label="Done:" />}
+                {title}
               </span>
-              <span className="min-w-0 flex-1">
-                <span className={`block font-medium text-sm ${done ? 'text-ink-faint' : ''}`}>
-                  {title}
-                  {done && <span className="sr-only"> (done)</span>}
-                </span>
-                <span className="block text-ink-soft text-sm">{text}</span>
-              </span>
-              {!done && <ChevronRight className="size-4 text-ink-faint" aria-hidden />}
+              {!done && <span className="block text-ink-soft">{text}</span>}
             </Link>
           </li>
         ))}
       </ol>
-    </section>
+    </Panel>
   )
 }

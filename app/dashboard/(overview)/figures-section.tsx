@@ -1,10 +1,8 @@
-import { formatBytes, formatCount, formatDate, formatPercent, formatShortDate } from '#components/format.ts'
-import { hrefOf } from '#components/shell/pager.tsx'
+import { formatBytes, formatCount, formatDate, formatShortDate } from '#components/format.ts'
 import { BarChart } from '#components/ui/bar-chart.tsx'
 import { type Filter, FilterBar } from '#components/ui/filter-bar.tsx'
 import { Panel } from '#components/ui/panel.tsx'
-import { NAME, NUMBER, RowLink, SOFT_NUMBER, Table } from '#components/ui/table.tsx'
-import type { Figures, PipeFigures, Range } from '#lib/dashboard/overview/read-figures.ts'
+import type { Figures, Range } from '#lib/dashboard/overview/read-figures.ts'
 import { FigureTiles } from './figure-tiles.tsx'
 import { RANGE_NAMES, RangePicker } from './ranges.tsx'
 
@@ -55,34 +53,8 @@ export function FiguresSection({ figures, range, pipeId, pipes }: Props) {
             />
           </Panel>
         </div>
-        {!pipeId && figures.pipes.length > 0 && <PipeFiguresTable pipes={figures.pipes} range={range} />}
       </div>
     </section>
-  )
-}
-
-/** The busiest Pipes, each linking to its own figures. */
-export function PipeFiguresTable({ pipes, range }: { pipes: PipeFigures[]; range: Range }) {
-  return (
-    <Table
-      caption="By Pipe"
-      rows={pipes}
-      rowKey={({ pipeId }) => pipeId}
-      columns={[
-        [
-          'Pipe',
-          ({ pipeId, name }) => (
-            <RowLink href={hrefOf('/dashboard', { range, pipeId })} scroll={false}>
-              {name ?? pipeId}
-            </RowLink>
-          ),
-          NAME,
-        ],
-        ['Transferred files', ({ transferred }) => formatCount(transferred), NUMBER],
-        ['Success', ({ transferred, lost }) => formatPercent(transferred, transferred + lost), SOFT_NUMBER],
-        ['Bytes', ({ bytes }) => formatBytes(bytes), NUMBER],
-      ]}
-    />
   )
 }
 
@@ -90,7 +62,7 @@ export function PipeFiguresTable({ pipes, range }: { pipes: PipeFigures[]; range
 const EVERY: Record<Range, number> = { '24h': 6, '7d': 4, '30d': 7, '90d': 15 }
 
 /** Each slot's full name and its label below the chart, in UTC: with the time for hourly slots, otherwise the date. */
-export function slotNames(range: Range, slots: { at: string }[]): { name: string; tick?: string }[] {
+function slotNames(range: Range, slots: { at: string }[]): { name: string; tick?: string }[] {
   const hourly = range === '24h' || range === '7d'
   const first = range === '7d' ? slots.findIndex(({ at }) => at.slice(11, 13) === '00') : 0
   return slots.map(({ at }, n) => {

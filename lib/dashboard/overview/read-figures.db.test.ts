@@ -1,17 +1,19 @@
 import { eq } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
-import { counts, deliveries, files } from '#drizzle/schema/index.ts'
+import { attempts, counts, deliveries, files } from '#drizzle/schema/index.ts'
 import { describeWithDatabase } from '../../../test/support/databases.ts'
 import { dispatching } from '../../../test/support/dispatching.ts'
 import { testRuntime } from '../../../test/support/runtime.ts'
-import { addOutput } from '../../../test/support/webhook-rows.ts'
+import { addFile, addOutput } from '../../../test/support/webhook-rows.ts'
 import { createTestWorkspace } from '../../../test/support/workspace.ts'
 import { days, hours, minutes } from '../../platform/kernel/clock.ts'
 import { uuidv7 } from '../../platform/kernel/ids.ts'
 import { addUp } from '../../workspace/usage/fold-tallies.ts'
+import { readUndelivered } from '../files/read-undelivered.ts'
 import { readSnapshot } from '../live.ts'
+import { readAttention } from './read-attention.ts'
 import { boundsOf, RANGES, type Range, readFigures } from './read-figures.ts'
-import { listFailures } from './read-overview.ts'
+import { readMap } from './read-map.ts'
 
 describe('a range', () => {
   it.each(Object.keys(RANGES) as Range[])(
@@ -68,10 +70,6 @@ describeWithDatabase('the Overview figures', (database) => {
       { at: '2026-03-04T12:00:00.000Z', transferred: 1, lost: 0 },
     ])
     expect(figures.medianMs! / 2000).toBeCloseTo(1, 0)
-    expect(figures.pipes).toEqual([
-      { pipeId: mine.pipe.id, name: 'Photos', transferred: 2, lost: 2, bytes: 200 },
-      { pipeId: 'pipe_that_is_gone', name: null, transferred: 1, lost: 0, bytes: 7 },
-    ])
   })
 
   it.each([
@@ -121,7 +119,7 @@ describeWithDatabase('the Overview figures', (database) => {
     expect(none.open).toMatchObject({ uploading: 0, waiting: 0 })
   })
 
-  it('include webhooks from their first failed attempt on', async () => {
+  it('include webhooks from their first failed attempt on, and no rejections', async () => {
     const runtime = testRuntime(database())
     const { workspaceId, actor, pipe } = await createTestWorkspace(runtime)
     const output = await addOutput(runtime.db, 'https://receiver.example.com/hook', {
@@ -138,9 +136,47 @@ describeWithDatabase('the Overview figures', (database) => {
       .update(deliveries)
       .set({ attemptCount: 1, lastStatus: 500 })
       .where(eq(deliveries.id, failing!.id))
+    await addFile(runtime.db, output, { status: 'failed', decision: 'rejected', failureReason: 'rejected' })
     expect((await readFigures(runtime, actor, { range: '24h', pipeId: pipe.id })).open.retrying).toBe(1)
-    expect(await listFailures(runtime, actor)).toMatchObject([
-      { kind: 'webhook', id: failing!.id, reason: 'It responded with 500. It will be retried.' },
+    await addFile(runtime.db, output, { status: 'transferring', decision: 'deferred' })
+    expect(await readAttention(runtime, actor)).toMatchObject([
+      { title: '1 file awaits a decision', href: '/dashboard/files?status=awaiting_decision' },
+      { title: 'receiver.example.com has not accepted 1 webhook', text: 'It responded with 500.' },
     ])
+    const {
+      columns: [sources, pipes, , outputs],
+    } = await readMap(runtime, actor)
+    expect(sources!.map(({ name }) => name)).toEqual(['HTTP (TUS)', 'URL'])
+    expect(pipes).toMatchObject([
+      {
+        id: pipe.id,
+        state: 'failing',
+        counts: { awaiting: 1 },
+        to: expect.arrayContaining(['receiver.example.com']),
+      },
+    ])
+    expect(outputs).toMatchObject([{ id: output.id, state: 'failing', counts: { retrying: 1 } }])
+    const { id, fileId, nextAttemptAt } = failing!
+    await runtime.db.insert(attempts).values({
+      id: uuidv7(),
+      deliveryId: id,
+      trigger: 'auto',
+      at: new Date(),
+      url: '',
+      requestHeaders: {},
+      status: 500,
+      responseBody: 'out of order',
+    })
+    expect(await readUndelivered(runtime.db, fileId!)).toEqual([
+      {
+        outputId: output.id,
+        deliveryIds: [id],
+        host: 'receiver.example.com',
+        error: 'It responded with 500.',
+        response: 'out of order',
+        nextAttemptAtMs: nextAttemptAt!.getTime(),
+      },
+    ])
+    expect(await readUndelivered(runtime.db, id)).toEqual([])
   })
 })

@@ -20,17 +20,16 @@ export type Range = keyof typeof RANGES
 
 export type Totals = {
   transferred: number
-  /** Failed or expired files. Canceled files are not included, because their client no longer wanted them. */
+  /**
+   * Failed or expired files. Not included are canceled files, because their client no longer wanted them, and files that
+   * a decision hook rejected, because that was the customer's decision.
+   */
   lost: number
   bytes: number
   delivered: number
   undelivered: number
 }
 type Slot = Totals & { at: string }
-export type PipeFigures = Pick<Totals, 'transferred' | 'lost' | 'bytes'> & {
-  pipeId: string
-  name: string | null
-}
 export type Figures = {
   slots: Slot[]
   total: Totals
@@ -40,13 +39,11 @@ export type Figures = {
    */
   before: Totals
   medianMs: number | undefined
-  pipes: PipeFigures[]
   /** Counted up to `most`. `retrying` are webhooks of which an attempt has failed, and which will be sent again. */
   open: { uploading: number; waiting: number; retrying: number; most: number }
 }
 
 const MAX_OPEN = 1000
-const MAX_PIPES = 8
 
 type Query = { range: Range; pipeId: string | undefined }
 type Row = typeof counts.$inferSelect
@@ -61,7 +58,7 @@ export async function readFigures(
   const ofPipe = pipeId ? sql`and pipe_id = ${pipeId}` : sql``
   const within = (shiftMs: number) =>
     and(gte(counts.at, new Date(fromMs - shiftMs)), lt(counts.at, new Date(untilMs - shiftMs)))
-  const [found, pipes, open] = await Promise.all([
+  const [found, open] = await Promise.all([
     db
       .select()
       .from(counts)
@@ -73,16 +70,6 @@ export async function readFigures(
           or(within(0), within(backMs)),
         ),
       ),
-    rows<PipeFigures>(
-      db,
-      sql`select c.pipe_id as "pipeId", p.name, sum(c.transferred)::int as transferred,
-          sum(c.failed + c.expired)::int as lost, sum(c.bytes)::bigint as bytes
-        from counts c left join pipes p on p.id = c.pipe_id
-        where c.workspace_id = ${workspaceId}::uuid and c.span = ${span} and c.pipe_id <> ''
-          and c.at >= ${new Date(fromMs).toISOString()}::timestamptz
-        group by 1, 2 having sum(c.transferred + c.failed + c.expired) > 0
-        order by 3 desc, 1 limit ${MAX_PIPES}::int`,
-    ),
     rows<Figures['open']>(
       db,
       sql`select count(*)::int as uploading, ${MAX_OPEN}::int as most,
@@ -94,11 +81,7 @@ export async function readFigures(
           limit ${MAX_OPEN}::int) one`,
     ),
   ])
-  return {
-    ...addUp(range, fromMs, found),
-    pipes: pipes.map((pipe) => ({ ...pipe, bytes: Number(pipe.bytes) })),
-    open: open[0]!,
-  }
+  return { ...addUp(range, fromMs, found), open: open[0]! }
 }
 
 /** The bounds of a range, which consists of complete slots. The last slot contains the current time. */

@@ -1,11 +1,9 @@
-import { and, count, desc, eq, gt, type SQL, sql } from 'drizzle-orm'
-import { deliveries, files } from '#drizzle/schema/index.ts'
+import { and, count, eq, sql } from 'drizzle-orm'
+import { files } from '#drizzle/schema/index.ts'
 import type { Actor } from '../../identity/audit/record-audit.ts'
 import { rows } from '../../platform/db/database.ts'
 import type { Runtime } from '../../platform/runtime.ts'
 import { TRIAL_SENDER } from '../../workspace/tokens/issue-trial-token.ts'
-import { explainFailure } from '../files/file.ts'
-import { listed } from '../files/file-query.ts'
 
 /**
  * The setup steps that a workspace has completed, each found with one index lookup. A bucket that is ready, or has
@@ -35,56 +33,6 @@ export async function readChecklist({ db }: Pick<Runtime, 'db'>, { workspaceId }
         or exists (select 1 from deliveries where ${mine} and state = 'delivered') as "webhookDelivered"`,
   )
   return row!
-}
-
-export type Failure = { kind: 'upload' | 'webhook'; id: string; title: string; reason: string; at: Date }
-
-const MOST = 5
-
-const ERRORS: Record<string, string> = {
-  dns: 'Its host name could not be resolved.',
-  connect: 'Its host could not be reached.',
-  tls: 'The secure connection failed.',
-  timeout: 'It did not respond in time.',
-  blocked: 'Its address is not allowed.',
-}
-
-/** The latest failed uploads and webhooks, newest first, including webhooks that are still retried. */
-export async function listFailures({ db }: Pick<Runtime, 'db'>, { workspaceId }: Actor): Promise<Failure[]> {
-  const newest = (which: SQL | undefined) =>
-    db
-      .select()
-      .from(deliveries)
-      .where(and(eq(deliveries.workspaceId, workspaceId), which))
-      .orderBy(desc(deliveries.id))
-      .limit(MOST)
-  const [uploads, abandoned, retrying] = await Promise.all([
-    db
-      .select()
-      .from(files)
-      .where(and(eq(files.workspaceId, workspaceId), eq(files.status, 'failed'), listed))
-      .orderBy(desc(files.id))
-      .limit(MOST),
-    newest(eq(deliveries.state, 'failed')),
-    newest(and(eq(deliveries.state, 'pending'), gt(deliveries.attemptCount, 0))),
-  ])
-  const failures: Failure[] = [
-    ...uploads.map(({ id, filename, failureReason, finishedAt, createdAt }) => ({
-      kind: 'upload' as const,
-      id,
-      title: filename,
-      reason: failureReason ? explainFailure(failureReason) : 'The reason is unknown.',
-      at: finishedAt ?? createdAt,
-    })),
-    ...[...abandoned, ...retrying].map(({ id, url, state, lastStatus, lastError, createdAt }) => ({
-      kind: 'webhook' as const,
-      id,
-      title: new URL(url).host,
-      reason: `${ERRORS[lastError ?? ''] ?? `It responded with ${lastStatus ?? 'nothing'}.`}${state === 'pending' ? ' It will be retried.' : ''}`,
-      at: createdAt,
-    })),
-  ]
-  return failures.sort((a, b) => b.at.getTime() - a.at.getTime()).slice(0, MOST)
 }
 
 /** Counts the workspace's uploads in progress. */

@@ -1,0 +1,63 @@
+import { sql } from 'drizzle-orm'
+import type { Actor } from '../../identity/audit/record-audit.ts'
+import { rows } from '../../platform/db/database.ts'
+import { days, seconds } from '../../platform/kernel/clock.ts'
+import type { CoreRuntime } from '../../platform/runtime.ts'
+import { PIPE_DESTINATIONS } from '../../workspace/pipes/destinations.ts'
+import { drawMap, type MapInput, type MapShape } from './draw-map.ts'
+
+/** Counting stops at this number, and so does the number of Pipes that are read. */
+const MOST = 1000
+/** An upload is moving while bytes are confirmed at least this often. */
+const MOVING_MS = seconds(10)
+
+/** The workspace's sources, Pipes, Data Stores and webhook outputs, and how the bytes of the last day flow between them. */
+export async function readMap({ db, clock }: CoreRuntime, { workspaceId }: Actor): Promise<MapShape> {
+  const mine = sql`workspace_id = ${workspaceId}::uuid`
+  const since = (ms: number) => sql`${new Date(clock.now() - ms).toISOString()}::timestamptz`
+  const [pipes, stores, outputs] = await Promise.all([
+    rows<MapInput['pipes'][number]>(
+      db,
+      sql`with counted as (
+        select pipe_id, sum(transferred)::int as transferred, sum(failed + expired)::int as lost
+        from counts where ${mine} and span = 'quarter' and at > ${since(days(1))} and pipe_id <> '' group by 1
+      ), open as (
+        select pipe_id, (count(*) filter (where status = 'uploading'))::int as uploading,
+          (count(*) filter (where decision in ('asked', 'deferred')))::int as awaiting,
+          bool_or(status = 'uploading' and last_byte_at > ${since(MOVING_MS)}) as moving
+        from (select pipe_id, status, decision, last_byte_at from files
+          where ${mine} and status in ('uploading', 'transferring') and erased_at is null
+            and concat is distinct from 'partial' limit ${MOST}::int) one
+        group by 1
+      ), sent as (
+        select d.pipe_id, array_agg(d.data_store_id::text order by d.position) as stores
+        from pipes p join ${PIPE_DESTINATIONS} d on d.pipe_id = p.id where p.${mine} group by 1
+      )
+      select p.id, p.name, array_remove(array[case when p.source_http then 'HTTP (TUS)' end,
+          case when p.source_url then 'URL' end, case when p.source_sftp then 'SFTP' end], null) as sources,
+        s.stores,
+        coalesce(c.transferred, 0) as transferred, coalesce(c.lost, 0) as lost, coalesce(o.uploading, 0) as uploading,
+        coalesce(o.awaiting, 0) as awaiting, coalesce(o.moving, false) as moving
+      from pipes p left join sent s on s.pipe_id = p.id left join counted c on c.pipe_id = p.id left join open o on o.pipe_id = p.id
+      where p.workspace_id = ${workspaceId}::uuid and p.deleted_at is null
+      order by p.created_at desc limit ${MOST}::int`,
+    ),
+    rows<MapInput['stores'][number]>(
+      db,
+      sql`select id, name, rejecting_since is not null as rejecting from data_stores
+        where ${mine} and deleted_at is null order by created_at desc limit ${MOST}::int`,
+    ),
+    rows<MapInput['outputs'][number]>(
+      db,
+      sql`with retried as (
+        select webhook_output_id, count(*)::int as retrying from (select webhook_output_id, attempt_count from deliveries
+          where ${mine} and state = 'pending' order by id desc limit ${MOST}::int) one
+        where attempt_count > 0 group by 1
+      )
+      select o.id, o.url, o.scope, coalesce(r.retrying, 0) as retrying
+      from webhook_outputs o left join retried r on r.webhook_output_id = o.id
+      where ${mine} order by o.id desc limit ${MOST}::int`,
+    ),
+  ])
+  return drawMap({ pipes, stores, outputs })
+}
