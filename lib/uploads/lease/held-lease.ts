@@ -208,6 +208,11 @@ export class HeldLease implements Lease {
   }
 }
 
+/** Releases a lease whose holder did nothing. If that fails, the lease expires. */
+export function giveBack(lease: Lease, end: Omit<Release, 'interrupted'> = {}): Promise<void> {
+  return lease.release({ interrupted: false, ...end }).catch(() => {})
+}
+
 function whileNotAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) reject(signal.reason)

@@ -152,6 +152,7 @@ export class Leases {
     const { fileId } = lease
     if (this.#held.get(fileId) === lease) this.#held.delete(fileId)
     this.#wakeUps.wake(fileId)
+    // Whoever waits for the lease also asks for it again after a while, so a lost message only costs time.
     if (lease.wanted) void notify(this.#deps.database.db, LEASE_CHANNEL, `free:${fileId}`).catch(() => {})
   }
 }

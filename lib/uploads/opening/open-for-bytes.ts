@@ -1,5 +1,6 @@
 import { workspaceSuspended } from '../../identity/suspension.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
+import { giveBack } from '../lease/held-lease.ts'
 import { recordLength, reserveAgain } from '../ledger/open-uploads.ts'
 import type { UploadRight } from '../ledger/upload-rights.ts'
 import type { UploadRow } from '../ledger/upload-rows.ts'
@@ -87,7 +88,7 @@ function tooLong(missing: number): SluiceError {
 
 /** Releases an upload if its request is refused after the upload was opened. If that fails, the lease expires. */
 export async function releaseUpload({ lease, numbers }: Upload): Promise<void> {
-  await lease.release({ bound: numbers.boundAfterRelease(), interrupted: false }).catch(() => {})
+  await giveBack(lease, { bound: numbers.boundAfterRelease() })
 }
 
 type Quotas = Pick<UploadContext, 'db' | 'clock' | 'quota'>

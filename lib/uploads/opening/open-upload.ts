@@ -1,5 +1,6 @@
 import { contentTypeOf } from '../../media-types/content-type.ts'
 import { span } from '../../platform/tracing/span.ts'
+import { giveBack } from '../lease/held-lease.ts'
 import { type FirstLease, isWhole, type WholeRequest } from '../ledger/first-lease.ts'
 import type { Taken } from '../ledger/lease-rows.ts'
 import type { FileTarget, UploadRight } from '../ledger/upload-rights.ts'
@@ -113,7 +114,7 @@ export async function adoptUpload(
     const destinations = places.map((place) => new Destination(place, NEW))
     return describe(context, right, { ...state, ...first }, { limits, destinations, lease, numbers })
   } catch (error) {
-    await lease.release({ bound: NOTHING_BOUND, interrupted: false }).catch(() => {})
+    await giveBack(lease, { bound: NOTHING_BOUND })
     throw error
   }
 }

@@ -24,15 +24,12 @@ type Beginning = {
 export function beginMultipart(context: UploadContext, beginning: Beginning): Promise<string> {
   const begun = begin(context, beginning)
   // The caller gets the error directly from `begun`.
-  inBackground(
-    context,
-    begun.catch(() => {}),
-  )
+  inBackground(context, Promise.allSettled([begun]))
   return beginning.lease.whileHeld(begun)
 }
 
 async function begin(
-  { db, checkpoint }: UploadContext,
+  { db, checkpoint, log }: UploadContext,
   { bucket, target, dataStoreId, lease }: Beginning,
 ): Promise<string> {
   const multipartId = await bucket.createMultipart(target, { signal: lingering(lease.signal) })
@@ -45,7 +42,7 @@ async function begin(
     if (isSluiceError(error))
       await bucket
         .abortMultipart({ key: target.key, multipartId }, { signal: AbortSignal.timeout(LINGER_MS) })
-        .catch(() => {})
+        .catch((err) => log.info({ fileId: lease.fileId, err }, 'could not abort a multipart upload'))
     throw error
   }
 }

@@ -176,7 +176,7 @@ export class Parts {
   async salvage({ mayFinish }: { mayFinish: boolean }): Promise<boolean> {
     if (!this.isCommitted) return false
     // Parts before the failed part may still be recorded. After that, the failed part is the oldest.
-    await this.recorded().catch(() => {})
+    await Promise.allSettled([this.recorded()])
     const [oldest] = this.#waiting
     if (!oldest || oldest.buffer.bytes === 0 || oldest.buffer.bytes > MAX_SALVAGE_BYTES) return false
     const { offsetBytes, lengthBytes } = this.#upload.progress
