@@ -17,7 +17,7 @@ it("responds with 503 while the embedded database's disk is full, and loses noth
   using disk = mountSmallDisk(256)
   if (!disk) return skip(NO_MOUNT)
   const dataDir = join(disk.path, 'data')
-  const sluice = await startSluice({ DATA_DIR: dataDir, ROLES: 'upload', FREE_TIER_BYTES: '0' })
+  const sluice = await startSluice({ DATA_DIR: dataDir, FREE_TIER_BYTES: '0' })
   const target = targetOf(readDemo(dataDir))
   const { token } = await target.token()
   const client = tusClient({ url: sluice.baseUrl, pipeId: target.pipeId, token })
@@ -54,7 +54,7 @@ it.for(['1', '2'])(
     using disk = mountSmallDisk(8)
     if (!disk) return skip(NO_MOUNT)
     using folder = temporaryFolder()
-    const env = { DATA_DIR: folder.path, ROLES: 'upload', PROCESSES, ACCESS_LOG: 'all' }
+    const env = { DATA_DIR: folder.path, PROCESSES, ACCESS_LOG: 'all' }
     const sluice = await startSluice(env, undefined, { logFile: join(disk.path, 'log') })
     const target = targetOf(readDemo(folder.path))
     const { token } = await target.token()
