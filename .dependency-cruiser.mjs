@@ -20,6 +20,7 @@ const LAYERS = [
   ['concatenation', 'repairs'],
   ['recovery'],
   ['hooks', 'backend-uploads', 'batches', 'upload-links'],
+  ['folders'],
   ['protocols', 'dashboard', 'imports', 'sftp'],
   ['api'],
 ]
@@ -185,7 +186,7 @@ export default {
       {
         path: '^(lib|server|app|components)/',
         pathNot: [
-          '^lib/(buckets|platform/(net|db/embedded))/|^lib/platform/db/primary\\.ts$|^lib/sftp/sftp-server\\.ts$|^server/http/',
+          '^lib/(buckets|platform/(net|db/embedded))/|^lib/platform/db/primary\\.ts$|^lib/folders/serve-connections\\.ts$|^server/http/',
           tests,
         ],
       },

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { BATCHES_AT_ONCE, completeBatches } from '../lib/batches/complete-batches.ts'
 import { UNDO_MS } from '../lib/dashboard/files/act-on-files.ts'
+import { ENTRIES_AT_ONCE, pruneEntries } from '../lib/folders/entries.ts'
 import { closeDeletedWorkspaces, removeLeftWorkspaces } from '../lib/identity/workspaces/delete-workspace.ts'
 import { type Db, rows } from '../lib/platform/db/database.ts'
 import { days, minutes, seconds } from '../lib/platform/kernel/clock.ts'
@@ -10,7 +11,6 @@ import {
   cancelUploadsOfDeletedPipes,
   cancelUploadsToTurnedOffDataStores,
 } from '../lib/recovery/cancel-uploads.ts'
-import { ENTRIES_AT_ONCE, pruneEntries } from '../lib/sftp/entries.ts'
 import { forgetRejections } from '../lib/workspace/data-stores/rejections.ts'
 import { notifyOwners } from '../lib/workspace/notices/notify-owners.ts'
 import { sweepAlerts } from '../lib/workspace/notices/sweep-alerts.ts'

@@ -1,5 +1,5 @@
 import type { Attributes, FileEntry } from 'ssh2'
-import type { Entry } from './entries.ts'
+import type { Entry } from '../folders/entries.ts'
 
 /**
  * How files and folders look to clients. SFTP uses Unix attributes, but only the size and the time are meaningful here.

@@ -1,21 +1,22 @@
 import type { Attributes, FileEntry, SFTPWrapper } from 'ssh2'
 import ssh2 from 'ssh2'
+import { noSuchFile, unreadable } from '../folders/directory.ts'
+import type { OpenFile } from '../folders/open-file.ts'
+import { type Place, pathOf, readPath } from '../folders/paths.ts'
+import type { Session } from '../folders/session.ts'
 import { isSluiceError, SluiceError } from '../platform/kernel/errors.ts'
 import type { Logger } from '../platform/log/log.ts'
 import { currentOwner, inTurn, type Turns } from '../platform/turns.ts'
 import type { UploadContext } from '../uploads/upload-context.ts'
 import { attributesOfFile, attributesOfFolder, listed } from './attributes.ts'
 import type { Connection } from './connection.ts'
-import type { Directory } from './directory.ts'
-import { closing, noSuchFile, noSuchHandle, statusOf, tooManyHandles, unreadable } from './faults.ts'
-import type { OpenFile } from './open-file.ts'
-import { type Place, pathOf, readPath } from './paths.ts'
+import { closing, noSuchHandle, statusOf, tooManyHandles } from './faults.ts'
 
 const { STATUS_CODE, OPEN_MODE } = ssh2.utils.sftp
 
 type Deps = {
   connection: Connection
-  directory: Directory
+  session: Session
   context: Pick<UploadContext, 'clock'>
   turns: Turns
   log: Logger
@@ -76,7 +77,7 @@ export class Channel {
   }
 
   #serveFiles(): void {
-    const { directory } = this.#deps
+    const { directory } = this.#deps.session
     const sftp = this.#sftp
     sftp.on('OPEN', (id, path, flags) => this.#answer(id, () => this.#open(id, readPath(path), flags)))
     for (const event of ['STAT', 'LSTAT'] as const)
@@ -123,7 +124,7 @@ export class Channel {
   }
 
   #serveFolders(): void {
-    const { directory } = this.#deps
+    const { directory } = this.#deps.session
     const sftp = this.#sftp
     sftp.on('REALPATH', (id, path) =>
       this.#answer(id, async () => {
@@ -157,7 +158,7 @@ export class Channel {
     if (!has(OPEN_MODE.WRITE) && !has(OPEN_MODE.APPEND)) throw unreadable()
     if (!this.#deps.connection.takeHandle()) throw tooManyHandles()
     try {
-      const file = await this.#deps.directory.open(place, {
+      const file = await this.#deps.session.directory.open(place, {
         creates: has(OPEN_MODE.CREAT),
         exclusive: has(OPEN_MODE.EXCL),
         truncates: has(OPEN_MODE.TRUNC),
@@ -187,7 +188,8 @@ export class Channel {
   }
 
   async #look(place: Place): Promise<Attributes> {
-    const { directory, context } = this.#deps
+    const { context, session } = this.#deps
+    const { directory } = session
     const path = pathOf(place)
     for (const handle of this.#handles.values())
       if (handle.kind === 'file' && handle.path === path) return this.#attributesOf(handle.file)
@@ -207,11 +209,12 @@ export class Channel {
   async #change(fileId: string, sizeBytes: number, { size, mtime }: Partial<Attributes>): Promise<void> {
     if (size !== undefined && size !== sizeBytes)
       throw new SluiceError('forbidden', "A file's size is determined by its bytes and cannot be set.")
-    if (mtime !== undefined) await this.#deps.directory.touch(fileId, mtime * 1000)
+    if (mtime !== undefined) await this.#deps.session.directory.touch(fileId, mtime * 1000)
   }
 
   async #list(handle: FolderHandle): Promise<FileEntry[]> {
-    const { directory, context } = this.#deps
+    const { context, session } = this.#deps
+    const { directory } = session
     const { folder, after } = handle
     if (after === null) return []
     const entries = await directory.files(folder, after, LISTED_AT_ONCE)
@@ -264,9 +267,9 @@ export class Channel {
 
   /** Starts requests in the order of their arrival. */
   #answer(id: number, work: () => Promise<void>, start: Start = 'in turn'): void {
-    const { connection, turns } = this.#deps
+    const { connection, session, turns } = this.#deps
     const run = async () => {
-      const check = connection.stillAllowed()
+      const check = session.stillAllowed()
       if (check) await check
       if (!this.#isOver) await work()
     }

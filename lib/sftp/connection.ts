@@ -1,32 +1,32 @@
-import type { Socket } from 'node:net'
 import type {
   AuthContext,
   Connection as Client,
   PasswordAuthContext,
   PublicKeyAuthContext,
-  Session,
+  Session as SshSession,
 } from 'ssh2'
+import type { FileDeps } from '../folders/open-file.ts'
+import type { Refusal, Refusals } from '../folders/refusals.ts'
+import type { Accepted, Served } from '../folders/serve-connections.ts'
+import { Session } from '../folders/session.ts'
+import { type SignedIn, signInByToken } from '../folders/sign-in.ts'
 import { seconds } from '../platform/kernel/clock.ts'
 import { isSluiceError } from '../platform/kernel/errors.ts'
 import { uuidv7 } from '../platform/kernel/ids.ts'
 import { type RequestContext, runRequest } from '../platform/kernel/request-context.ts'
 import type { Logger } from '../platform/log/log.ts'
 import type { Turns } from '../platform/turns.ts'
-import type { Admitted } from './admission.ts'
 import { Channel } from './channel.ts'
-import { Directory } from './directory.ts'
-import type { FileDeps } from './open-file.ts'
-import type { Refusal, Refusals } from './refusals.ts'
-import { assertStillAllowed, type SignedIn, signInByToken } from './sign-in.ts'
-import { endSession, signInByKey } from './sign-in-by-key.ts'
+import { signInByKey } from './sign-in-by-key.ts'
+import type { SftpTerms } from './terms.ts'
 
 export type ConnectionDeps = FileDeps & {
   config: { demo: boolean }
+  terms: SftpTerms
   log: Logger
   refusals: Refusals
   turns: Turns
 }
-type Accepted = { socket: Socket; admitted: Admitted; address: string }
 
 const METHODS = ['publickey', 'password'] as const
 /** If a client leaves more than this unread, its requests are no longer read. */
@@ -39,7 +39,7 @@ const EXCHANGE_PER_BYTES = 64 * 1024 * 1024
  * One connection: who signed in, when it is read, and when it ends. It is only read while its data can be passed on;
  * otherwise, the bytes wait in the sockets and in the client, not in this process's memory.
  */
-export class Connection {
+export class Connection implements Served {
   readonly #deps: ConnectionDeps
   readonly #accepted: Accepted
   readonly #request: RequestContext
@@ -48,8 +48,7 @@ export class Connection {
   readonly #ended = Promise.withResolvers<void>()
   readonly #sinceMs: number
   #client: Client | undefined
-  #signedIn: SignedIn | undefined
-  #directory: Directory | undefined
+  #session: Session | undefined
   #attempts = 0
   #signingIn: Promise<void> | undefined
   #exchanges = 0
@@ -57,8 +56,6 @@ export class Connection {
   #handles = 0
   #unanswered = 0
   #activeMs: number
-  #checkedMs = 0
-  #check: Promise<void> | undefined
 
   constructor(deps: ConnectionDeps, accepted: Accepted) {
     this.#deps = deps
@@ -79,7 +76,6 @@ export class Connection {
     accepted.socket.on('error', () => {})
   }
 
-  /** Resolves once the socket is closed, the bytes received are stored, and the session is cleaned up. */
   get ended(): Promise<void> {
     return this.#ended.promise
   }
@@ -104,15 +100,14 @@ export class Connection {
       this.#openSession(accept())
     })
     socket.on('data', () => {
-      if (!this.#signedIn && socket.bytesRead > this.#deps.terms.signInBytes) this.refuse('sign_in_bytes')
+      if (!this.#session && socket.bytesRead > this.#deps.terms.signInBytes) this.refuse('sign_in_bytes')
     })
     socket.on('drain', () => this.release(socket))
   }
 
-  /** Closes the connection if the sign-in takes too long, or if the connection has been idle for too long. */
   look(nowMs: number): void {
     const { signInMs, idleMs } = this.#deps.terms
-    const isLate = !this.#signedIn && nowMs - this.#sinceMs >= signInMs
+    const isLate = !this.#session && nowMs - this.#sinceMs >= signInMs
     const isIdle = this.#unanswered === 0 && nowMs - this.#activeMs >= idleMs
     if (isLate) this.refuse('sign_in_late')
     else if (isIdle) this.destroy()
@@ -124,7 +119,6 @@ export class Connection {
     this.destroy()
   }
 
-  /** Waits for the bytes received to be durable, and closes the connection. */
   async stop(): Promise<void> {
     await Promise.all([...this.#channels].map((channel) => channel.cut()))
     this.end()
@@ -183,27 +177,6 @@ export class Connection {
     this.#handles -= 1
   }
 
-  /**
-   * Checks that the session is still allowed, and rejects if it is not. Returns undefined if a recent check has
-   * succeeded.
-   */
-  stillAllowed(): Promise<void> | undefined {
-    const { context, terms } = this.#deps
-    if (!this.#check && context.clock.now() - this.#checkedMs < terms.recheckMs) return undefined
-    this.#check ??= assertStillAllowed(context, this.#signedIn!).then(
-      () => {
-        this.#checkedMs = context.clock.now()
-        this.#check = undefined
-      },
-      (error: unknown) => {
-        // Waiting requests get this error as their response, and then the connection ends.
-        setImmediate(() => void this.#revoke(error))
-        throw error
-      },
-    )
-    return this.#check
-  }
-
   async #revoke(error: unknown): Promise<void> {
     await Promise.all([...this.#channels].map((channel) => channel.cut(error)))
     this.end()
@@ -242,21 +215,20 @@ export class Connection {
     const { address } = this.#accepted
     const fingerprint = key?.fingerprint ?? null
     Object.assign(this.#request.notes, { workspaceId, pipeId })
-    this.#signedIn = signedIn
-    this.#directory = new Directory(this.#deps, signedIn, { address, fingerprint })
-    this.#checkedMs = this.#deps.context.clock.now()
-    this.#activeMs = this.#checkedMs
+    const onRevoked = (error: unknown) => void this.#revoke(error)
+    this.#session = new Session(this.#deps, signedIn, { opening: { address, fingerprint }, onRevoked })
+    this.#activeMs = this.#deps.context.clock.now()
     this.#deps.log.info({ ...this.#request.notes, client: address, fingerprint }, 'sftp: signed in')
   }
 
-  #openSession(session: Session): void {
+  #openSession(session: SshSession): void {
     // ssh2 keeps a session without SFTP until the connection ends, even if the client closes it.
     this.#unusedSessions += 1
     session.once('sftp', (accept, reject) => {
       // Several sessions may have been opened before the first of them started SFTP.
       if (this.#channels.size >= this.#deps.terms.channels) return reject()
       this.#unusedSessions -= 1
-      const channel = new Channel(accept(), { connection: this, directory: this.#directory!, ...this.#deps })
+      const channel = new Channel(accept(), { connection: this, session: this.#session!, ...this.#deps })
       this.#channels.add(channel)
       channel.closed.finally(() => this.#channels.delete(channel))
     })
@@ -281,7 +253,7 @@ export class Connection {
     this.#holds.clear()
     try {
       await Promise.all([this.#signingIn, ...[...this.#channels].map((channel) => channel.cut())])
-      if (this.#signedIn) await endSession(this.#deps.context, this.#signedIn)
+      await this.#session?.end()
     } catch (err) {
       this.#deps.log.warn({ err, client: this.#accepted.address }, 'sftp: a session was not cleaned up')
     } finally {

@@ -9,9 +9,7 @@ export function statusOf({ code, status }: SluiceError): number {
   return status === 401 || status === 403 ? STATUS_CODE.PERMISSION_DENIED : STATUS_CODE.FAILURE
 }
 
-export const noSuchFile = () => new SluiceError('not_found', 'There is no such file.')
 export const noSuchHandle = () => new SluiceError('conflict', 'This file is not open.')
 export const closing = () => notNow('The connection is being closed.')
-export const unreadable = () => new SluiceError('forbidden', 'Files can be written, but not read.')
 export const tooManyHandles = () =>
   new SluiceError('rate_limited', 'This connection has too many files open. Close some of them.')

@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm'
 import ssh2, { type PublicKeyAuthContext } from 'ssh2'
+import { refused, type SignedIn } from '../folders/sign-in.ts'
 import { type Actor, recordAudit } from '../identity/audit/record-audit.ts'
 import { isSuspended, notOfDemo } from '../identity/suspension.ts'
 import { rows } from '../platform/db/database.ts'
@@ -7,7 +8,6 @@ import { days } from '../platform/kernel/clock.ts'
 import { hashSecret, isPipeId, newSecret, uuidv7 } from '../platform/kernel/ids.ts'
 import type { UploadContext } from '../uploads/upload-context.ts'
 import { fingerprintOf } from './read-host-key.ts'
-import { refused, type SignedIn } from './sign-in.ts'
 
 type Context = Pick<UploadContext, 'db' | 'clock'> & { config: { demo: boolean } }
 type Offer = Pick<PublicKeyAuthContext, 'key' | 'signature' | 'blob' | 'hashAlgo'>
@@ -102,12 +102,4 @@ async function enter(
     await recordAudit({ db: tx, clock }, actor, entry)
   })
   return { workspaceId, pipeId, senderId, subject, token, key: { id, fingerprint } }
-}
-
-/**
- * Deletes the session's token. Otherwise, a partner who connects every minute would leave 46,000 tokens behind before
- * the first ones are pruned.
- */
-export async function endSession({ db }: Pick<Context, 'db'>, { token, key }: SignedIn): Promise<void> {
-  if (key) await db.execute(sql`delete from tokens where token_hash = ${hashSecret(token)}`)
 }

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { type Db, rows } from '../platform/db/database.ts'
 import { isSluiceError, SluiceError } from '../platform/kernel/errors.ts'
-import { isPipeId } from '../platform/kernel/ids.ts'
+import { hashSecret, isPipeId } from '../platform/kernel/ids.ts'
 import type { UploadContext } from '../uploads/upload-context.ts'
 
 /** A session's identity. Like other clients, a session uses an upload token for everything it does. */
@@ -51,6 +51,14 @@ const ENDS = new Set(['token_invalid', 'token_revoked', 'workspace_suspended'])
 
 async function hasKey(db: Db, id: string): Promise<boolean> {
   return (await rows(db, sql`select from sender_keys where id = ${id}::uuid`)).length > 0
+}
+
+/**
+ * Deletes a token that was created for the session. Otherwise, a partner who connects every minute would leave 46,000
+ * tokens behind before the first ones are pruned.
+ */
+export async function endSession({ db }: Pick<Context, 'db'>, { token, key }: SignedIn): Promise<void> {
+  if (key) await db.execute(sql`delete from tokens where token_hash = ${hashSecret(token)}`)
 }
 
 const keyRemoved = () => new SluiceError('token_revoked', 'This key was removed from its Sender.')

@@ -8,10 +8,10 @@ import type { Upload } from '../uploads/opening/upload.ts'
 import { rejected } from '../uploads/rules/decision.ts'
 import type { CreationRight, UploadContext } from '../uploads/upload-context.ts'
 import type { SignedIn } from './sign-in.ts'
-import type { SftpTerms } from './terms.ts'
+import type { FolderTerms } from './terms.ts'
 import { type AheadBudget, WriteQueue } from './write-queue.ts'
 
-export type FileDeps = { context: UploadContext; terms: SftpTerms; allAhead: AheadBudget }
+export type FileDeps = { context: UploadContext; terms: FolderTerms; allAhead: AheadBudget }
 type Target = { fileId: string; offsetBytes: number; signedIn: SignedIn; appends: boolean }
 /** An upload with its lease, and how many more bytes it accepts. */
 type Opened = { upload: Upload; limitBytes: number }

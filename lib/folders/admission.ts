@@ -1,7 +1,7 @@
 import type { Clock } from '../platform/kernel/clock.ts'
 import { networkOf } from '../platform/rate-limits.ts'
 import type { Refusal } from './refusals.ts'
-import type { SftpTerms } from './terms.ts'
+import type { FolderTerms } from './terms.ts'
 
 /** A connection that was admitted. */
 export type Admitted = {
@@ -25,7 +25,7 @@ const MAX_NETWORKS = 10_000
  */
 export class Admission {
   readonly #clock: Clock
-  readonly #terms: SftpTerms
+  readonly #terms: FolderTerms
   readonly #strangers: Share = { signingIn: 0, exchanges: { tokens: Infinity, atMs: 0 } }
   readonly #known: Share = { signingIn: 0, exchanges: { tokens: Infinity, atMs: 0 } }
   /** The networks in order of their last sign-in. */
@@ -34,7 +34,7 @@ export class Admission {
   readonly #exchangesByNetwork = new Map<string, Bucket>()
   #all = 0
 
-  constructor(clock: Clock, terms: SftpTerms) {
+  constructor(clock: Clock, terms: FolderTerms) {
     this.#clock = clock
     this.#terms = terms
   }

@@ -9,7 +9,10 @@ it('counts every refusal, but logs at most one line a minute for each reason', a
   const lines: Record<string, unknown>[] = []
   const metrics = createMetrics()
   const log = createLogger('info', { write: (line) => void lines.push(JSON.parse(line)) })
-  const refusals = new Refusals({ clock: { now: () => nowMs }, log, metrics })
+  const refusals = new Refusals(
+    { clock: { now: () => nowMs }, log },
+    { protocol: 'sftp', counter: metrics.sftpRefusals },
+  )
   const pass = (ms: number) => {
     nowMs += ms
     refusals.look(nowMs)

@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { Admission, type Admitted } from './admission.ts'
-import { SFTP_TERMS } from './terms.ts'
+import { FOLDER_TERMS } from './terms.ts'
 
 const TERMS = {
-  ...SFTP_TERMS,
+  ...FOLDER_TERMS,
   connections: 100,
   signingIn: 10,
   signingInPerNetwork: 3,

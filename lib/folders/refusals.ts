@@ -1,4 +1,5 @@
 import { minutes } from '../platform/kernel/clock.ts'
+import type { Metrics } from '../platform/metrics.ts'
 import type { UploadContext } from '../uploads/upload-context.ts'
 
 /** Why a connection was closed or a sign-in refused. */
@@ -27,16 +28,21 @@ const SAY_EVERY_MS = minutes(1)
  * so that a flood of connections does not flood the log.
  */
 export class Refusals {
-  readonly #context: Pick<UploadContext, 'clock' | 'log' | 'metrics'>
+  readonly #context: Pick<UploadContext, 'clock' | 'log'>
+  readonly #of: { protocol: string; counter: Metrics['sftpRefusals'] }
   readonly #said = new Map<Refusal, Said>()
 
-  constructor(context: Pick<UploadContext, 'clock' | 'log' | 'metrics'>) {
+  constructor(
+    context: Pick<UploadContext, 'clock' | 'log'>,
+    of: { protocol: string; counter: Metrics['sftpRefusals'] },
+  ) {
     this.#context = context
+    this.#of = of
   }
 
   count(reason: Refusal, client: string): void {
-    const { clock, log, metrics } = this.#context
-    metrics.sftpRefusals.inc({ reason })
+    const { clock, log } = this.#context
+    this.#of.counter.inc({ reason })
     const said = this.#said.get(reason)
     if (said) {
       said.more += 1
@@ -44,7 +50,7 @@ export class Refusals {
       return
     }
     this.#said.set(reason, { sinceMs: clock.now(), more: 0, client })
-    log.warn({ reason, client }, 'sftp: refused')
+    log.warn({ reason, client }, `${this.#of.protocol}: refused`)
   }
 
   /** Call this about once a second. */
@@ -56,7 +62,7 @@ export class Refusals {
         continue
       }
       this.#said.set(reason, { sinceMs: nowMs, more: 0, client })
-      this.#context.log.warn({ reason, more, lastClient: client }, 'sftp: refused more')
+      this.#context.log.warn({ reason, more, lastClient: client }, `${this.#of.protocol}: refused more`)
     }
   }
 }

@@ -18,7 +18,6 @@ import {
   removeEntries,
   setModified,
 } from './entries.ts'
-import { noSuchFile } from './faults.ts'
 import { type FileDeps, limitOfNew, OpenFile } from './open-file.ts'
 import { describePlace, hasSameKey, isRoot, type Place, pathOf } from './paths.ts'
 import type { SignedIn } from './sign-in.ts'
@@ -203,5 +202,7 @@ export class Directory {
   }
 }
 
+export const noSuchFile = () => new SluiceError('not_found', 'There is no such file.')
+export const unreadable = () => new SluiceError('forbidden', 'Files can be written, but not read.')
 const exists = () => new SluiceError('conflict', 'There is already a file or folder with this name.')
 const isAFolder = () => new SluiceError('conflict', 'This is a folder.')
