@@ -1,6 +1,7 @@
 import { clsx } from 'clsx'
 import Link from 'next/link'
 import type { ComponentProps, ReactElement, ReactNode } from 'react'
+import { Pending } from '../shell/pending.tsx'
 
 type Look<Item> = {
   /** Numbers, right-aligned. */
@@ -107,6 +108,11 @@ function Cell<Item>({ item, column: [title, cell, look = {}] }: { item: Item; co
 }
 
 /** Makes the entire row a link. */
-export function RowLink(props: ComponentProps<typeof Link>) {
-  return <Link className="row-link" {...props} />
+export function RowLink({ children, ...rest }: ComponentProps<typeof Link>) {
+  return (
+    <Link className="row-link" {...rest}>
+      {children}
+      <Pending />
+    </Link>
+  )
 }

@@ -10,6 +10,7 @@ test('a decision hook is set up, tested, switched off and deleted', async ({ own
   const store = await api<{ id: string }>(demo, 'POST', '/data-stores', fields)
   const pipe = await api<{ id: string }>(demo, 'POST', '/pipes', { name: 'decided', dataStoreId: store.id })
   await page.goto(`/dashboard/pipes/${pipe.id}`)
+  await page.getByRole('main').getByRole('link', { name: 'Settings' }).click()
   await page.getByRole('link', { name: 'Decisions' }).click()
   const panel = page.getByRole('region', { name: 'Before the object is created' })
 

@@ -27,7 +27,7 @@ test('destinations are added, reordered with the keyboard, made best effort and 
   demo,
 }) => {
   const { pipeId } = await makePipe(demo, 'first', 'second', 'third')
-  await page.goto(`/dashboard/pipes/${pipeId}`)
+  await page.goto(`/dashboard/pipes/${pipeId}/destinations`)
   await expect(page.getByText('A 1 GB file needs 122 requests to the bucket')).toBeVisible()
   await page.getByText('Add a destination').click()
   for (const name of ['second', 'third']) {
@@ -66,7 +66,7 @@ test('destinations are changed without JavaScript', async ({ browser, baseURL, d
   const storageState = process.env.SLUICE_STATE!
   const context = await browser.newContext({ baseURL: baseURL!, storageState, javaScriptEnabled: false })
   const page = await context.newPage()
-  await page.goto(`/dashboard/pipes/${pipeId}`)
+  await page.goto(`/dashboard/pipes/${pipeId}/destinations`)
   await page.getByText('Add a destination').click()
   await page.getByLabel('Data Store').selectOption({ label: 'two' })
   await page.getByLabel('Required').check()

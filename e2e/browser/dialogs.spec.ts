@@ -6,7 +6,7 @@ import { expect, openPalette, test } from '../../test/support/browser.ts'
 /** Pages, each with the buttons that open its dialogs. */
 const DIALOGS: [address: string, ...buttons: string[]][] = [
   ['/dashboard/senders/{senderId}', 'Rotate', 'Add a key', 'Remove', 'Revoke', 'Revoke…'],
-  ['/dashboard/pipes/{pipeId}', 'Rotate'],
+  ['/dashboard/pipes/{pipeId}/webhooks', 'Rotate'],
   ['/dashboard/pipes/{pipeId}/settings', 'Delete Pipe…'],
   ['/dashboard/data-stores/{dataStoreId}', 'Delete…'],
   ['/dashboard/files/{fileId}', 'Cancel upload…'],

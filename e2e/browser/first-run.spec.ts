@@ -51,11 +51,13 @@ test('a new user gets from sign-up to a file in their bucket and a verified webh
   await page.getByLabel('Name', { exact: true }).fill('Video uploads')
   await page.getByLabel('Switch on its HTTP (TUS) source').uncheck()
   await page.getByRole('button', { name: 'Create Pipe' }).click()
+  await expect(page.getByText('No files yet')).toBeVisible()
+  const pipeId = page.url().split('/').at(-1)!
+  await page.getByRole('link', { name: 'Connect' }).click()
   const source = page.getByRole('switch', { name: 'HTTP (TUS)' })
   await expect(source).not.toBeChecked()
   await source.click()
   await expect(source).toBeChecked()
-  const pipeId = page.url().split('/').at(-1)!
   await expect(page.getByText(`${demo.uploadUrl}/pipes/${pipeId}/files/`)).toBeVisible()
 
   // The Pipe can be tried before there is a Sender.
@@ -65,7 +67,14 @@ test('a new user gets from sign-up to a file in their bucket and a verified webh
   await page.getByLabel('Slow connection').uncheck()
   await page.getByLabel('Choose files').setInputFiles(tried)
   await expect(page.getByText('Uploaded', { exact: true })).toBeVisible()
-  await page.getByRole('link', { name: 'Inputs and outputs' }).click()
+  await page
+    .getByRole('navigation', { name: 'Pipe', exact: true })
+    .getByRole('link', { name: 'Settings' })
+    .click()
+  await page
+    .getByRole('navigation', { name: 'Pipe, Settings' })
+    .getByRole('link', { name: 'Webhooks' })
+    .click()
 
   // Switches on the Pipe's webhook, which sends to the inbox.
   await page.getByRole('button', { name: 'Use your inbox' }).click()

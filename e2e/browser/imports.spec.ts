@@ -15,7 +15,7 @@ test('pasted URLs become files that show their source', async ({ owner: page, de
 
   await page.goto(`/dashboard/pipes/${id}/import`)
   await expect(page.getByText('The source is off')).toBeVisible()
-  await page.getByRole('main').getByRole('link', { name: 'Inputs and outputs' }).last().click()
+  await page.getByRole('link', { name: 'Open the sources' }).click()
   await page.getByRole('switch', { name: 'URL' }).click()
   await page.getByRole('link', { name: 'paste URLs here' }).click()
   await page.getByRole('button', { name: 'Import' }).click()

@@ -58,7 +58,7 @@ test('forms with errors are accessible', async ({ page, owner, demo }) => {
   await expectAccessibleInLight(owner, 'a Data Store that rejects uploads')
   const pipe = { name: 'Into nothing', dataStoreId: store.id, source: { http: true } }
   const { id } = await api<{ id: string }>(demo, 'POST', '/pipes', pipe)
-  await owner.goto(`/dashboard/pipes/${id}`)
+  await owner.goto(`/dashboard/pipes/${id}/webhooks`)
   await owner.getByLabel('Address').fill('ftp://nowhere')
   await owner.getByRole('button', { name: 'Switch on' }).click()
   await expect(owner.getByText(/Is not allowed/)).toBeVisible()

@@ -40,6 +40,7 @@ test('a link is created in the dashboard, accepts one file across a reload, and 
   test.slow()
   const pipe = await openPipe(demo, { allowedOrigins: ['https://www.example.com'] })
   await owner.goto(`/dashboard/pipes/${pipe.id}`)
+  await owner.getByRole('link', { name: 'Connect' }).click()
   await owner.getByRole('link', { name: 'Upload links' }).click()
   await owner.getByRole('link', { name: 'Create a link' }).click()
   const dialog = owner.getByRole('dialog', { name: 'Create an upload link' })

@@ -12,7 +12,7 @@ test('a test event is sent, resent, and the secret is revealed and rotated', asy
     dataStoreId: store,
     source: { http: true },
   })
-  await page.goto(`/dashboard/pipes/${pipe.id}`)
+  await page.goto(`/dashboard/pipes/${pipe.id}/webhooks`)
   await page.getByLabel('Address').fill('ftp://nowhere')
   await page.getByRole('button', { name: 'Switch on' }).click()
   await expect(page.getByLabel('Address')).toBeFocused()
@@ -112,7 +112,7 @@ test('events missed while the webhook was off can be sent once it is on', async 
     api(demo, 'PUT', `/pipes/${pipe.id}/webhook`, { url: receiver.url, enabled, statuses: [] })
   await turn(false)
   await uploadEmpty(await tokenFor(demo.baseUrl, demo.senderToken, pipe.id), 'missed')
-  await page.goto(`/dashboard/pipes/${pipe.id}`)
+  await page.goto(`/dashboard/pipes/${pipe.id}/webhooks`)
   const missed = page.getByText('1 event not sent')
   const send = page.getByRole('button', { name: 'Send them now' })
   await expect(missed).toBeVisible()

@@ -145,13 +145,14 @@ test('actions without a dialog take effect immediately without JavaScript', asyn
   })
   const page = await context.newPage()
 
-  await page.goto(`/dashboard/pipes/${id}`)
+  await page.goto(`/dashboard/pipes/${id}/sources`)
   const source = page.getByRole('switch', { name: 'HTTP (TUS)' })
   await source.click()
   await expect(source).toBeChecked()
   await source.click()
   await expect(source).not.toBeChecked()
 
+  await page.goto(`/dashboard/pipes/${id}/webhooks`)
   await page.getByLabel('Address').fill('https://hooks.example/sluice')
   await page.getByRole('button', { name: 'Switch on' }).click()
   const webhook = page.getByRole('switch', { name: 'Webhook' })

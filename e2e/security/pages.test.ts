@@ -115,9 +115,17 @@ it('everything that the dashboard pages refer to exists', async () => {
   await expectReferences(visit.get, [
     ...['/dashboard', '/dashboard/data-stores', '/dashboard/data-stores/new', '/dashboard/pipes'],
     `/dashboard/data-stores/${target.dataStoreId}`,
-    ...['', '/settings', '/restrictions', '/embed', '/try', '/files'].map(
-      (tab) => `/dashboard/pipes/${target.pipeId}${tab}`,
-    ),
+    ...[
+      '',
+      '/settings',
+      '/destinations',
+      '/webhooks',
+      '/restrictions',
+      '/sources',
+      '/embed',
+      '/try',
+      '/files',
+    ].map((tab) => `/dashboard/pipes/${target.pipeId}${tab}`),
     ...['/dashboard/senders', '/dashboard/files', '/dashboard/webhooks', '/dashboard/webhooks/inbox'],
     ...['/dashboard/webhooks/verify', '/dashboard/usage', '/dashboard/settings'],
     ...['/dashboard/settings/keys', '/dashboard/settings/sessions', '/dashboard/settings/audit'],

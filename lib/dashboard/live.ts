@@ -25,6 +25,7 @@ export type Topic = (typeof TOPICS)[number] | `file:${string}` | `delivery:${str
 
 export type LiveUpload = {
   id: string
+  pipeId: string
   filename: string
   offsetBytes: number
   lengthBytes: number | null
@@ -79,6 +80,7 @@ async function uploadsUnderWay(db: Db, workspaceId: string): Promise<Snapshot> {
   const uploads = await db
     .select({
       id: files.id,
+      pipeId: files.pipeId,
       filename: files.filename,
       offsetBytes: files.offsetBytes,
       lengthBytes: files.lengthBytes,

@@ -1,6 +1,7 @@
 import { formatBytes, formatCount, formatDate, formatShortDate } from '#components/format.ts'
+import { pipeFilter } from '#components/lists/filters.ts'
 import { BarChart } from '#components/ui/bar-chart.tsx'
-import { type Filter, FilterBar } from '#components/ui/filter-bar.tsx'
+import { FilterBar } from '#components/ui/filter-bar.tsx'
 import { Panel } from '#components/ui/panel.tsx'
 import type { Figures, Range } from '#lib/dashboard/overview/read-figures.ts'
 import { FigureTiles } from './figure-tiles.tsx'
@@ -10,24 +11,25 @@ type Props = {
   figures: Figures
   range: Range
   pipeId: string | undefined
-  pipes: { id: string; name: string }[]
+  /** The Pipes to choose from, except on the page of one. */
+  pipes?: { id: string; name: string }[]
 }
 
 export function FiguresSection({ figures, range, pipeId, pipes }: Props) {
   const { slots } = figures
   const names = slotNames(range, slots)
   const span = `Last ${RANGE_NAMES[range]}, in UTC.`
-  const filter: Filter = {
-    kind: 'choice',
-    name: 'pipeId',
-    label: 'Pipe',
-    options: pipes.map(({ id, name }) => ({ value: id, label: name })),
-  }
   return (
     <section aria-label="Figures">
-      <FilterBar filters={[filter]}>
-        <RangePicker range={range} pipeId={pipeId} />
-      </FilterBar>
+      {pipes ? (
+        <FilterBar filters={[pipeFilter(pipes)]}>
+          <RangePicker range={range} path="/dashboard" query={{ pipeId }} />
+        </FilterBar>
+      ) : (
+        <div className="mb-3 flex justify-end">
+          <RangePicker range={range} path={`/dashboard/pipes/${pipeId}`} />
+        </div>
+      )}
       <div className="space-y-5">
         <FigureTiles figures={figures} range={range} pipeId={pipeId} />
         <div className="grid gap-5 lg:grid-cols-2">

@@ -22,15 +22,17 @@ export function rangeOf(text: string | undefined): Range {
   return text !== undefined && Object.hasOwn(RANGE_NAMES, text) ? (text as Range) : '24h'
 }
 
+export type RangeProps = { range: Range; path: string; query?: { pipeId: string | undefined } }
+
 /** These are links, so that each view has an address and works without JavaScript. */
-export function RangePicker({ range, pipeId }: { range: Range; pipeId: string | undefined }) {
+export function RangePicker({ range, path, query }: RangeProps) {
   return (
     <nav aria-label="Time range">
       <ul className="flex rounded-md border border-line-strong bg-raised p-px shadow-raised">
         {Object.entries(RANGE_NAMES).map(([value, name]) => (
           <li key={value}>
             <Link
-              href={hrefOf('/dashboard', { range: value === '24h' ? undefined : value, pipeId })}
+              href={hrefOf(path, { ...query, range: value === '24h' ? undefined : value })}
               scroll={false}
               aria-current={value === range ? 'true' : undefined}
               className={clsx(

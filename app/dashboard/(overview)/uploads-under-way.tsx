@@ -12,10 +12,11 @@ import type { LiveUpload } from '#lib/dashboard/live.ts'
 
 const SHOWN = 8
 
-/** Shows the confirmed offsets live. */
-export function UploadsUnderWay({ uploads: first }: { uploads: LiveUpload[] }) {
-  const [uploads, setUploads] = useState(first)
-  useLive('uploads', false, (told) => told.uploads && setUploads(told.uploads))
+/** Shows the confirmed offsets live: those of one Pipe, or of all. */
+export function UploadsUnderWay({ uploads: first, pipeId }: { uploads: LiveUpload[]; pipeId?: string }) {
+  const [all, setAll] = useState(first)
+  useLive('uploads', false, (told) => told.uploads && setAll(told.uploads))
+  const uploads = pipeId ? all.filter((upload) => upload.pipeId === pipeId) : all
   return (
     <Panel title="In progress" flush>
       <p className="sr-only" role="status">
@@ -53,7 +54,11 @@ export function UploadsUnderWay({ uploads: first }: { uploads: LiveUpload[] }) {
           ))}
           {uploads.length > SHOWN && (
             <li className="px-4 py-2.5 text-sm">
-              <TextLink href="/dashboard/files?status=uploading">View all</TextLink>
+              <TextLink
+                href={`${pipeId ? `/dashboard/pipes/${pipeId}` : '/dashboard'}/files?status=uploading`}
+              >
+                View all
+              </TextLink>
             </li>
           )}
         </ul>

@@ -1,6 +1,6 @@
 import { FileUp } from 'lucide-react'
 import { RejectingBanner } from '#components/data-stores/rejecting-banner.tsx'
-import { SPANS } from '#components/lists/day-range.ts'
+import { pipeFilter, SPANS } from '#components/lists/filters.ts'
 import { ExportLinks, ListBar } from '#components/lists/list-bar.tsx'
 import { LiveTail } from '#components/live/live.tsx'
 import { Pager } from '#components/shell/pager.tsx'
@@ -45,12 +45,6 @@ export async function FileList({ actor, path, query, pipeId }: Props) {
     listPipes(runtime, actor, { limit: 100 }),
     listSenders(runtime, actor, { limit: 100 }),
   ])
-  const pipeFilter: Filter = {
-    kind: 'choice',
-    name: 'pipeId',
-    label: 'Pipe',
-    options: pipes.data.map(({ id, name }) => ({ value: id, label: name })),
-  }
   const filters: Filter[] = [
     { kind: 'text', name: 'search', label: 'Name, subject or id' },
     { kind: 'text', name: 'folder', label: 'Folder' },
@@ -63,12 +57,9 @@ export async function FileList({ actor, path, query, pipeId }: Props) {
       kind: 'choice',
       name: 'status',
       label: 'Status',
-      options: STATUSES.map((value) => ({
-        value,
-        label: value.replaceAll('_', ' '),
-      })),
+      options: STATUSES.map((value) => ({ value, label: value.replaceAll('_', ' ') })),
     },
-    ...(pipeId ? [] : [pipeFilter]),
+    ...(pipeId ? [] : [pipeFilter(pipes.data)]),
     {
       kind: 'choice',
       name: 'senderId',

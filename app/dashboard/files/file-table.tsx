@@ -52,7 +52,7 @@ export function FileTable({ files, pipeNames, now, path, query }: Props) {
   )
 }
 
-function FileName({ file: { id, filename, protocol } }: { file: File }) {
+export function FileName({ file: { id, filename, protocol } }: { file: File }) {
   return (
     <RowId id={id} what={`the id of ${filename}`}>
       <RowLink href={`/dashboard/files/${id}`} title={filename}>
@@ -63,7 +63,7 @@ function FileName({ file: { id, filename, protocol } }: { file: File }) {
   )
 }
 
-function FileStatus({ file, now }: { file: File; now: number }) {
+export function FileStatus({ file, now }: { file: File; now: number }) {
   const { id, offset, size, status } = file
   const shown = shownStatus(file, now)
   if (status !== 'uploading') return <Status state={shown} />

@@ -1,4 +1,4 @@
-import { dayRange } from '#components/lists/day-range.ts'
+import { dayRange } from '#components/lists/filters.ts'
 import { minutes, timeAgo } from '#lib/platform/kernel/clock.ts'
 
 type Query = Record<string, string | undefined>

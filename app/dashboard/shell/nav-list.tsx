@@ -14,6 +14,7 @@ import {
 } from 'lucide-react'
 import Link from 'next/link'
 import { usePathname } from 'next/navigation'
+import { Pending } from '#components/shell/pending.tsx'
 
 export const NAV_ITEMS: { href: string; title: string; icon: LucideIcon }[] = [
   { href: '/dashboard', title: 'Overview', icon: LayoutDashboard },
@@ -48,6 +49,7 @@ export function NavList({ onFollow }: { onFollow?: () => void }) {
               >
                 <Icon className="size-4" strokeWidth={1.8} aria-hidden />
                 {title}
+                <Pending />
               </Link>
             </li>
           )

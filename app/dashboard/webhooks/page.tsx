@@ -1,5 +1,5 @@
 import { Webhook } from 'lucide-react'
-import { SPANS } from '#components/lists/day-range.ts'
+import { pipeFilter, SPANS } from '#components/lists/filters.ts'
 import { ExportLinks, ListBar } from '#components/lists/list-bar.tsx'
 import { LiveTail } from '#components/live/live.tsx'
 import { Pager } from '#components/shell/pager.tsx'
@@ -55,12 +55,7 @@ export default async function Deliveries({ searchParams }: { searchParams: Searc
             label: 'State',
             options: ['pending', 'delivered', 'failed'].map((value) => ({ value, label: value })),
           },
-          {
-            kind: 'choice',
-            name: 'pipeId',
-            label: 'Pipe',
-            options: pipes.data.map(({ id, name }) => ({ value: id, label: name })),
-          },
+          pipeFilter(pipes.data),
           {
             kind: 'choice',
             name: 'outputId',

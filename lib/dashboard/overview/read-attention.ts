@@ -26,21 +26,28 @@ export type Attention = {
 const MOST = 1000
 const CALM: readonly string[] = ['quota_80', 'token_unused']
 
-export async function readAttention(runtime: CoreRuntime, actor: Actor): Promise<Attention[]> {
+/** For one Pipe, without what concerns the workspace or its Data Stores. */
+export async function readAttention(
+  runtime: CoreRuntime,
+  actor: Actor,
+  pipeId?: string,
+): Promise<Attention[]> {
   const found = await Promise.all([
-    listAlerts(runtime, actor),
-    findTurnedOff(runtime, actor),
-    listAwaiting(runtime, actor),
-    listFailingOutputs(runtime, actor),
-    listMissingCopies(runtime, actor),
-    listFailedUploads(runtime, actor),
+    listAlerts(runtime, actor, pipeId),
+    pipeId ? [] : findTurnedOff(runtime, actor),
+    listAwaiting(runtime, actor, pipeId),
+    listFailingOutputs(runtime, actor, pipeId),
+    pipeId ? [] : listMissingCopies(runtime, actor),
+    listFailedUploads(runtime, actor, pipeId),
   ])
   return found.flat()
 }
 
 /** A Data Store that rejects uploads has a banner on every page that it concerns. */
-async function listAlerts(runtime: CoreRuntime, actor: Actor): Promise<Attention[]> {
-  const open = (await listOpenAlerts(runtime, actor)).filter(({ kind }) => kind !== 'bucket_rejects')
+async function listAlerts(runtime: CoreRuntime, actor: Actor, pipeId?: string): Promise<Attention[]> {
+  const open = (await listOpenAlerts(runtime, actor)).filter(
+    ({ kind, subjectId }) => kind !== 'bucket_rejects' && (!pipeId || subjectId === pipeId),
+  )
   return open.map((alert) => {
     const { raised, advice, path } = ALERT_WORDS[alert.kind]
     return {
@@ -67,21 +74,26 @@ async function findTurnedOff(runtime: CoreRuntime, actor: Actor): Promise<Attent
 }
 
 /** Files stay in this status only while they await a decision or a bucket, so there are few to check. */
-async function listAwaiting({ db }: CoreRuntime, { workspaceId }: Actor): Promise<Attention[]> {
+async function listAwaiting(
+  { db }: CoreRuntime,
+  { workspaceId }: Actor,
+  pipeId?: string,
+): Promise<Attention[]> {
   const [found] = await rows<{ count: number }>(
     db,
     sql`select (count(*) filter (where decision in ('asked', 'deferred')))::int as count from (
       select decision from files where workspace_id = ${workspaceId}::uuid and status = 'transferring'
-        and erased_at is null limit ${MOST}::int) one`,
+        ${ofPipe(pipeId)} and erased_at is null limit ${MOST}::int) one`,
   )
   const { count } = found!
   if (count === 0) return []
   const title = count === 1 ? '1 file awaits a decision' : `${upTo(count, 'files')} await a decision`
   const text = 'Every byte has arrived. An object is created once its file is allowed.'
-  return [
-    { tone: 'decide', title, text, href: '/dashboard/files?status=awaiting_decision', action: 'Decide' },
-  ]
+  const href = `${pipeId ? `/dashboard/pipes/${pipeId}` : '/dashboard'}/files?status=awaiting_decision`
+  return [{ tone: 'decide', title, text, href, action: 'Decide' }]
 }
+
+const ofPipe = (pipeId: string | undefined) => (pipeId ? sql`and pipe_id = ${pipeId}` : sql``)
 
 const upTo = (count: number, things: string) =>
   count === 1
@@ -91,12 +103,24 @@ const upTo = (count: number, things: string) =>
 const UPLOADS = 3
 
 /** A rejection by a decision hook is not a failure. */
-async function listFailedUploads({ db }: CoreRuntime, { workspaceId }: Actor): Promise<Attention[]> {
+async function listFailedUploads(
+  { db }: CoreRuntime,
+  { workspaceId }: Actor,
+  pipeId?: string,
+): Promise<Attention[]> {
   const isNotRejected = sql`${files.decision} is distinct from 'rejected'`
   const found = await db
     .select()
     .from(files)
-    .where(and(eq(files.workspaceId, workspaceId), eq(files.status, 'failed'), isNotRejected, listed))
+    .where(
+      and(
+        eq(files.workspaceId, workspaceId),
+        pipeId ? eq(files.pipeId, pipeId) : undefined,
+        eq(files.status, 'failed'),
+        isNotRejected,
+        listed,
+      ),
+    )
     .orderBy(desc(files.id))
     .limit(UPLOADS)
   return found.map(({ id, filename, failureReason, finishedAt, createdAt }) => ({
@@ -119,11 +143,15 @@ type Failing = {
 }
 
 /** The outputs with events that were abandoned or are retried, from the newest of these events. */
-async function listFailingOutputs({ db }: CoreRuntime, { workspaceId }: Actor): Promise<Attention[]> {
+async function listFailingOutputs(
+  { db }: CoreRuntime,
+  { workspaceId }: Actor,
+  pipeId?: string,
+): Promise<Attention[]> {
   const of = (
     state: 'failed' | 'pending',
   ) => sql`(select * from deliveries where workspace_id = ${workspaceId}::uuid
-    and state = ${state} and not test order by id desc limit ${MOST}::int)`
+    and state = ${state} ${ofPipe(pipeId)} and not test order by id desc limit ${MOST}::int)`
   const found = await rows<Failing>(
     db,
     sql`with undelivered as (

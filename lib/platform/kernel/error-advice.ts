@@ -91,7 +91,8 @@ export const errorAdvice: Record<ErrorCode, { means: string; remedy: string }> =
   pipe_source_off: {
     means:
       "The Pipe's HTTP (TUS) or URL source is off, so the Pipe accepts no new uploads or imports from that source.",
-    remedy: "Switch the source on under the Pipe's inputs. Uploads in progress are not affected.",
+    remedy:
+      "Switch the source on under Connect, Sources on the Pipe's page. Uploads in progress are not affected.",
   },
   data_store_not_ready: {
     means:

@@ -52,7 +52,9 @@ export const ALERT_WORDS: Record<AlertKind, Words> = {
       'Uploads continue but are not reported; their events are kept for 30 days. Fix the receiver, turn the output on again, then resend the failed events and send the missed ones.',
     cleared: ({ subject }) => `The webhook for “${subject}” is on again`,
     path: ({ subjectId }) =>
-      isPipeId(subjectId) ? `/dashboard/pipes/${subjectId}` : `/dashboard/webhooks/outputs/${subjectId}`,
+      isPipeId(subjectId)
+        ? `/dashboard/pipes/${subjectId}/webhooks`
+        : `/dashboard/webhooks/outputs/${subjectId}`,
   },
   output_failing: {
     name: 'A webhook output has been failing for an hour',

@@ -145,7 +145,7 @@ function assertIssued(outcome: Outcome | undefined, source: Source): void {
   if (!outcome.source_on) {
     throw new SluiceError(
       'pipe_source_off',
-      `The ${SOURCES[source].name} source of this Pipe is off. Switch it on under Inputs and outputs.`,
+      `The ${SOURCES[source].name} source of this Pipe is off. Switch it on under Connect, Sources.`,
       { status: 409 },
     )
   }

@@ -217,7 +217,7 @@ describeWithDatabase('POST /api/v1/tokens', (database) => {
     const asked = ask({ token: other.sender.token, body: { pipeId: other.pipe.id } })
     const { json } = await expectProblem(asked, 409, 'pipe_source_off')
     // The title of the Pipe's first tab.
-    expect(json.detail).toContain('under Inputs and outputs.')
+    expect(json.detail).toContain('under Connect, Sources.')
   })
 
   it.each(['text/plain', 'application/x-www-form-urlencoded', 'application/json; charset=latin1'])(

@@ -28,24 +28,43 @@ export default async function PipeLayout({ params, children }: Props) {
         description={<CopyableId id={pipe.id} what="Pipe id" />}
         beside={<PipeState pipe={pipe} states={states} />}
       />
-      <PageTabs
-        label="Pipe"
-        tabs={[
-          { href: at, title: 'Inputs and outputs' },
-          { href: `${at}/restrictions`, title: 'Restrictions' },
-          { href: `${at}/objects`, title: 'Objects' },
-          { href: `${at}/decisions`, title: 'Decisions' },
-          { href: `${at}/embed`, title: 'Embed' },
-          { href: `${at}/links`, title: 'Upload links' },
-          ...(may(actor, 'operate') ? [{ href: `${at}/try`, title: 'Try it' }] : []),
-          ...(may(actor, 'operate') ? [{ href: `${at}/import`, title: 'Import' }] : []),
-          { href: `${at}/files`, title: 'Files' },
-          { href: `${at}/settings`, title: 'Settings' },
-        ]}
-      />
-      <BlockedNotice pipe={pipe} states={states} />
-      <RejectingBanner actor={actor} only={dataStoreIds} />
-      {children}
+      <PageTabs label="Pipe" tabs={tabsOf(at, may(actor, 'operate'))}>
+        <BlockedNotice pipe={pipe} states={states} />
+        <RejectingBanner actor={actor} only={dataStoreIds} />
+        {children}
+      </PageTabs>
     </>
   )
 }
+
+const tabsOf = (at: string, mayUpload: boolean) => [
+  { href: at, title: 'Overview' },
+  { href: `${at}/files`, title: 'Files' },
+  {
+    href: `${at}/sources`,
+    title: 'Connect',
+    sections: [
+      { href: `${at}/sources`, title: 'Sources' },
+      { href: `${at}/embed`, title: 'Embed' },
+      { href: `${at}/links`, title: 'Upload links' },
+      ...(mayUpload
+        ? [
+            { href: `${at}/try`, title: 'Try it' },
+            { href: `${at}/import`, title: 'Import' },
+          ]
+        : []),
+    ],
+  },
+  {
+    href: `${at}/settings`,
+    title: 'Settings',
+    sections: [
+      { href: `${at}/settings`, title: 'General' },
+      { href: `${at}/destinations`, title: 'Destinations' },
+      { href: `${at}/webhooks`, title: 'Webhooks' },
+      { href: `${at}/restrictions`, title: 'Restrictions' },
+      { href: `${at}/objects`, title: 'Objects' },
+      { href: `${at}/decisions`, title: 'Decisions' },
+    ],
+  },
+]

@@ -1,70 +1,83 @@
-import { AddOutput, OutputList } from '#app/dashboard/webhooks/outputs/output-list.tsx'
-import { WebhookOutputPanel } from '#app/dashboard/webhooks/outputs/webhook-output-panel.tsx'
-import { storeOptions } from '#components/data-stores/store-options.ts'
-import { inboxUrl } from '#lib/dashboard/inbox.ts'
+import { Code, FileUp } from 'lucide-react'
+import { FiguresSection } from '#app/dashboard/(overview)/figures-section.tsx'
+import { NeedsAttention } from '#app/dashboard/(overview)/needs-attention.tsx'
+import { rangeOf } from '#app/dashboard/(overview)/ranges.tsx'
+import { UploadsUnderWay } from '#app/dashboard/(overview)/uploads-under-way.tsx'
+import { LiveRefresh } from '#components/live/live.tsx'
+import { ButtonLink } from '#components/ui/button-link.tsx'
+import { EmptyState } from '#components/ui/empty-state.tsx'
+import { IfMay } from '#components/ui/rights.tsx'
+import { listFiles } from '#lib/dashboard/files/list-files.ts'
+import { readSnapshot, type Topic } from '#lib/dashboard/live.ts'
+import { readAttention } from '#lib/dashboard/overview/read-attention.ts'
+import { readFigures } from '#lib/dashboard/overview/read-figures.ts'
 import { describeSet } from '#lib/dashboard/pipes/destination-set.ts'
-import { getRuntime } from '#lib/platform/runtime.ts'
-import { readHostKey, sftpAddress } from '#lib/sftp/read-host-key.ts'
 import { listWithLatest } from '#lib/webhooks/log/list-deliveries.ts'
-import { showMissed } from '#lib/webhooks/outputs/missed-events.ts'
-import { MAX_OUTPUTS } from '#lib/webhooks/outputs/webhook-output.ts'
-import { listDataStores } from '#lib/workspace/data-stores/read-data-stores.ts'
-import { listRejecting } from '#lib/workspace/data-stores/rejections.ts'
-import { showPipe } from '#lib/workspace/pipes/read-pipes.ts'
-import { requireSession } from '../../../session.ts'
-import { orNotFound } from '../../or-not-found.ts'
+import { readSearch, type Search } from '../../page-query.ts'
 import { titledByPipe } from '../../title-of.ts'
 import { isBlocked } from '../pipe-state.tsx'
-import { PipeDestinations } from './pipe-destinations.tsx'
-import { HttpSource, SftpSource, UrlSource } from './sources.tsx'
+import { currentPipe, type PipeProps } from './current-pipe.ts'
+import { LatestFiles } from './latest-files.tsx'
+import { PipeEnds } from './pipe-ends.tsx'
 
 export const generateMetadata = titledByPipe('Pipes')
 
-export default async function PipePage({ params }: { params: Promise<{ id: string }> }) {
-  const { id } = await params
-  const { actor, workspace } = await requireSession('see')
-  const pipe = await orNotFound(showPipe(getRuntime(), actor, id))
-  const [set, stores, [first, ...further], missed, hostKey, rejecting] = await Promise.all([
-    describeSet(getRuntime(), pipe.destinations),
-    listDataStores(getRuntime(), actor, { limit: 100 }),
-    listWithLatest(getRuntime(), actor, { pipeId: id }),
-    showMissed(getRuntime(), actor, { firstOf: id }),
-    readHostKey(getRuntime().db),
-    listRejecting(getRuntime(), actor),
+const LATEST = 8
+
+type Props = PipeProps & { searchParams: Search }
+
+export default async function PipePage({ searchParams, ...props }: Props) {
+  const range = rangeOf((await readSearch(searchParams)).range)
+  const { runtime, actor, id, pipe } = await currentPipe(props)
+  const look = (topic: Topic) => readSnapshot(runtime.db, actor.workspaceId, topic)
+  const [seenFiles, seenDeliveries] = await Promise.all([look('files'), look('deliveries')])
+  const [attention, figures, { data: files }, { uploads = [] }, set, outputs] = await Promise.all([
+    readAttention(runtime, actor, id),
+    readFigures(runtime, actor, { range, pipeId: id }),
+    listFiles(runtime, actor, { pipeId: id, limit: LATEST }),
+    look('uploads'),
+    describeSet(runtime, pipe.destinations),
+    listWithLatest(runtime, actor, { pipeId: id }),
   ])
   const states = new Map(set.members.map(({ store, state }) => [store.id, state]))
-  const blocked = isBlocked({ pipe, states })
+  const at = `/dashboard/pipes/${id}`
   return (
-    <div className="max-w-3xl space-y-8">
-      <section aria-labelledby="inputs" className="space-y-3">
-        <h2 id="inputs" className="font-semibold text-lg">
-          Inputs
-        </h2>
-        <HttpSource pipe={pipe} blocked={blocked} />
-        <UrlSource pipe={pipe} blocked={blocked} />
-        <SftpSource pipe={pipe} address={sftpAddress(getRuntime().config)} hostKey={hostKey} />
-      </section>
-      <section aria-labelledby="outputs" className="space-y-3">
-        <h2 id="outputs" className="font-semibold text-lg">
-          Outputs
-        </h2>
-        <PipeDestinations
-          pipeId={id}
-          set={set}
-          others={storeOptions(stores.data, rejecting).filter(
-            ({ id }) => !set.members.some(({ store }) => store.id === id),
-          )}
-        />
-        <WebhookOutputPanel
-          pipeId={id}
-          output={first?.output}
-          missed={missed}
-          latest={first?.latest ?? []}
-          inboxUrl={inboxUrl(getRuntime().config, workspace.inboxKey)}
-        />
-        <OutputList outputs={further} label="Further webhook outputs" />
-        {first && <AddOutput pipeId={id} full={further.length + 1 >= MAX_OUTPUTS} />}
-      </section>
+    <div className="space-y-5">
+      <LiveRefresh topic="files" seen={seenFiles.mark} />
+      <LiveRefresh topic="deliveries" seen={seenDeliveries.mark} />
+      <NeedsAttention items={attention} />
+      {files.length > 0 && <FiguresSection figures={figures} range={range} pipeId={id} />}
+      <div className="grid grid-cols-1 items-start gap-5 lg:grid-cols-[1fr_20rem]">
+        {files.length > 0 ? (
+          <div className="min-w-0 space-y-5">
+            <UploadsUnderWay uploads={uploads} pipeId={id} />
+            <LatestFiles files={files} path={`${at}/files`} now={runtime.clock.now()} />
+          </div>
+        ) : (
+          <EmptyState
+            icon={FileUp}
+            title="No files yet"
+            action={
+              <div className="flex flex-wrap justify-center gap-2">
+                {pipe.source.http && !isBlocked({ pipe, states }) && (
+                  <IfMay right="operate">
+                    <ButtonLink href={`${at}/try`} tone="primary" icon={FileUp}>
+                      Try it
+                    </ButtonLink>
+                  </IfMay>
+                )}
+                <ButtonLink href={`${at}/embed`} icon={Code}>
+                  Embed it in your page
+                </ButtonLink>
+              </div>
+            }
+          >
+            Try the Pipe here with a file of your own, then add the uploader to your page. This page shows
+            each upload from the first byte.
+          </EmptyState>
+        )}
+        <PipeEnds pipe={pipe} set={set} outputs={outputs.map(({ output }) => output)} />
+      </div>
     </div>
   )
 }

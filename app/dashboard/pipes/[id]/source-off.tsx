@@ -9,8 +9,8 @@ export function SourceOff({ pipeId, children }: { pipeId: string; children: stri
       icon={ToggleLeft}
       title="The source is off"
       action={
-        <ButtonLink href={`/dashboard/pipes/${pipeId}`} tone="primary">
-          Inputs and outputs
+        <ButtonLink href={`/dashboard/pipes/${pipeId}/sources`} tone="primary">
+          Open the sources
         </ButtonLink>
       }
     >

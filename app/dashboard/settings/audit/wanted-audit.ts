@@ -1,4 +1,4 @@
-import { dayRange } from '#components/lists/day-range.ts'
+import { dayRange } from '#components/lists/filters.ts'
 
 /** The filters in the URL, as API parameters. */
 export function wantedAudit(query: Record<string, string | undefined>) {

@@ -44,7 +44,7 @@ export async function deleteWebhook(outputId: string, pipeId: string | null) {
     deleteOutput(runtime, actor, outputId).then(() => undefined),
   )
   if (answer.status !== 'done') return answer
-  redirect(pipeId ? `/dashboard/pipes/${encodeURIComponent(pipeId)}` : '/dashboard/settings/outputs')
+  redirect(pipeId ? `/dashboard/pipes/${encodeURIComponent(pipeId)}/webhooks` : '/dashboard/settings/outputs')
 }
 
 export async function reveal(outputId: string) {

@@ -2,20 +2,19 @@ import { TextLink } from '#components/ui/text-link.tsx'
 import { HOOKS } from '#lib/hooks/hook.ts'
 import { listDecisions } from '#lib/hooks/list-decisions.ts'
 import { listHooks } from '#lib/hooks/pipe-hooks.ts'
-import { getRuntime } from '#lib/platform/runtime.ts'
-import { currentActor } from '../../../../session.ts'
-import { orNotFound } from '../../../or-not-found.ts'
 import { titledByPipe } from '../../../title-of.ts'
+import { currentPipe, type PipeProps } from '../current-pipe.ts'
 import { DecisionLog } from './decision-log.tsx'
 import { HookPanel } from './hook-panel.tsx'
 
 export const generateMetadata = titledByPipe('Decisions')
 
-export default async function Decisions({ params }: { params: Promise<{ id: string }> }) {
-  const { id } = await params
-  const actor = await currentActor('see')
-  const hooks = await orNotFound(listHooks(getRuntime(), actor, id))
-  const decisions = await listDecisions(getRuntime(), actor, id)
+export default async function Decisions(props: PipeProps) {
+  const { runtime, actor, id } = await currentPipe(props)
+  const [hooks, decisions] = await Promise.all([
+    listHooks(runtime, actor, id),
+    listDecisions(runtime, actor, id),
+  ])
   return (
     <div className="space-y-8">
       <section aria-labelledby="hooks" className="max-w-3xl space-y-3">

@@ -16,12 +16,9 @@ import {
   kitRouteSnippet,
   nodeTokenSnippet,
 } from '#lib/dashboard/embed/snippets.ts'
-import { getRuntime } from '#lib/platform/runtime.ts'
 import { verificationSnippets } from '#lib/webhooks/signature/verification-snippets.ts'
-import { showPipe } from '#lib/workspace/pipes/read-pipes.ts'
-import { currentActor } from '../../../../session.ts'
-import { orNotFound } from '../../../or-not-found.ts'
 import { titledByPipe } from '../../../title-of.ts'
+import { currentPipe, type PipeProps } from '../current-pipe.ts'
 import { EmbedStep, WithoutTusStep } from '../embed-step.tsx'
 
 const HIGHLIGHT: Record<string, Language> = {
@@ -34,16 +31,15 @@ const HIGHLIGHT: Record<string, Language> = {
 
 export const generateMetadata = titledByPipe('Embed')
 
-export default async function Embed({ params }: { params: Promise<{ id: string }> }) {
-  const { id } = await params
-  const pipe = await orNotFound(showPipe(getRuntime(), await currentActor('see'), id))
-  const target = { baseUrl: getRuntime().config.baseUrl, uploadUrl: pipe.uploadUrl, pipeId: pipe.id }
+export default async function Embed(props: PipeProps) {
+  const { runtime, pipe } = await currentPipe(props)
+  const target = { baseUrl: runtime.config.baseUrl, uploadUrl: pipe.uploadUrl, pipeId: pipe.id }
   const receivers = await verificationSnippets()
   return (
     <div className="max-w-3xl space-y-9">
       {!pipe.source.http && (
         <Notice tone="warn" title="This Pipe's HTTP (TUS) source is off">
-          Token requests are rejected with 409 until you switch it on under Inputs and outputs.
+          Token requests are rejected with 409 until you switch it on under Sources.
         </Notice>
       )}
       <EmbedStep

@@ -4,28 +4,24 @@ import { ButtonLink } from '#components/ui/button-link.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { IfMay } from '#components/ui/rights.tsx'
 import { TextLink } from '#components/ui/text-link.tsx'
-import { getRuntime } from '#lib/platform/runtime.ts'
 import { listUploadLinks } from '#lib/upload-links/manage-links.ts'
-import { showPipe } from '#lib/workspace/pipes/read-pipes.ts'
-import { currentActor } from '../../../../session.ts'
 import { orNotFound } from '../../../or-not-found.ts'
 import { pageOf, readSearch, type Search } from '../../../page-query.ts'
 import { titledByPipe } from '../../../title-of.ts'
+import { currentPipe, type PipeProps } from '../current-pipe.ts'
 import { SourceOff } from '../source-off.tsx'
 import { CreateLink } from './forms.tsx'
 import { LinkTable } from './link-table.tsx'
 
 export const generateMetadata = titledByPipe('Upload links')
 
-type Props = { params: Promise<{ id: string }>; searchParams: Search }
+type Props = PipeProps & { searchParams: Search }
 
-export default async function UploadLinks({ params, searchParams }: Props) {
-  const { id } = await params
+export default async function UploadLinks({ searchParams, ...props }: Props) {
   const query = await readSearch(searchParams)
-  const actor = await currentActor('see')
-  const pipe = await orNotFound(showPipe(getRuntime(), actor, id))
+  const { runtime, actor, id, pipe } = await currentPipe(props)
   const page = { ...pageOf(query), pipeId: id }
-  const { data, nextCursor } = await orNotFound(listUploadLinks(getRuntime(), actor, page))
+  const { data, nextCursor } = await orNotFound(listUploadLinks(runtime, actor, page))
   const path = `/dashboard/pipes/${id}/links`
   if (!pipe.source.http && data.length === 0)
     return (

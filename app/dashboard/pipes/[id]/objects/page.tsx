@@ -1,16 +1,12 @@
 import { Panel } from '#components/ui/panel.tsx'
-import { getRuntime } from '#lib/platform/runtime.ts'
-import { showPipe } from '#lib/workspace/pipes/read-pipes.ts'
-import { currentActor } from '../../../../session.ts'
-import { orNotFound } from '../../../or-not-found.ts'
 import { titledByPipe } from '../../../title-of.ts'
+import { currentPipe, type PipeProps } from '../current-pipe.ts'
 import { ObjectForm } from './form.tsx'
 
 export const generateMetadata = titledByPipe('Objects')
 
-export default async function Objects({ params }: { params: Promise<{ id: string }> }) {
-  const { id } = await params
-  const pipe = await orNotFound(showPipe(getRuntime(), await currentActor('see'), id))
+export default async function Objects(props: PipeProps) {
+  const { pipe } = await currentPipe(props)
   return (
     <Panel
       title="Objects"

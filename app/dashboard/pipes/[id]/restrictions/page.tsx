@@ -1,19 +1,14 @@
 import { Panel } from '#components/ui/panel.tsx'
-import { getRuntime } from '#lib/platform/runtime.ts'
 import { showDataStore } from '#lib/workspace/data-stores/read-data-stores.ts'
-import { showPipe } from '#lib/workspace/pipes/read-pipes.ts'
-import { currentActor } from '../../../../session.ts'
-import { orNotFound } from '../../../or-not-found.ts'
 import { titledByPipe } from '../../../title-of.ts'
+import { currentPipe, type PipeProps } from '../current-pipe.ts'
 import { RestrictionsForm } from './form.tsx'
 
 export const generateMetadata = titledByPipe('Restrictions')
 
-export default async function Restrictions({ params }: { params: Promise<{ id: string }> }) {
-  const { id } = await params
-  const actor = await currentActor('see')
-  const pipe = await orNotFound(showPipe(getRuntime(), actor, id))
-  const { prefix } = await showDataStore(getRuntime(), actor, pipe.dataStoreId)
+export default async function Restrictions(props: PipeProps) {
+  const { runtime, actor, pipe } = await currentPipe(props)
+  const { prefix } = await showDataStore(runtime, actor, pipe.dataStoreId)
   return (
     <Panel
       title="Restrictions"

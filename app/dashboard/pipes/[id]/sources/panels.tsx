@@ -7,7 +7,7 @@ import { ActionSwitch } from '#components/ui/switch.tsx'
 import { TextLink } from '#components/ui/text-link.tsx'
 import type { HostKey } from '#lib/sftp/read-host-key.ts'
 import type { Pipe } from '#lib/workspace/pipes/pipe.ts'
-import { type Source, switchSource } from './actions.ts'
+import { type Source, switchSource } from '../actions.ts'
 
 type PanelProps = { pipe: Pipe; source: Source; label: string; hint: string; children: ReactNode }
 

@@ -1,3 +1,5 @@
+import type { Filter } from '../ui/filter-bar.tsx'
+
 const DAY = /^\d{4}-\d\d-\d\d$/
 
 /**
@@ -27,3 +29,10 @@ export const SPANS = [
   { value: '43200', label: 'last 30 days' },
   { value: '129600', label: 'last 90 days' },
 ]
+
+export const pipeFilter = (pipes: { id: string; name: string }[]): Filter => ({
+  kind: 'choice',
+  name: 'pipeId',
+  label: 'Pipe',
+  options: pipes.map(({ id, name }) => ({ value: id, label: name })),
+})

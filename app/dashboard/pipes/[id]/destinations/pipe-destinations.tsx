@@ -10,7 +10,7 @@ import { IfMay } from '#components/ui/rights.tsx'
 import { Status } from '#components/ui/status.tsx'
 import type { DestinationSet } from '#lib/dashboard/pipes/destination-set.ts'
 import { PRESETS, unfinishedLimit } from '#lib/workspace/data-stores/presets.ts'
-import { addDestination } from './actions.ts'
+import { addDestination } from '../actions.ts'
 import { DestinationButtons } from './destination-buttons.tsx'
 
 const MOST = 5

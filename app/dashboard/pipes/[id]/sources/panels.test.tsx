@@ -3,7 +3,7 @@ import { expect, it, vi } from 'vitest'
 import { RightsProvider } from '#components/ui/rights.tsx'
 import { ALL_RIGHTS } from '#lib/identity/rights.ts'
 import type { Pipe } from '#lib/workspace/pipes/pipe.ts'
-import { HttpSource, UrlSource } from './sources.tsx'
+import { HttpSource, UrlSource } from './panels.tsx'
 
 // Switches use Next's router, which is missing here.
 vi.mock('next/navigation', () => ({ useRouter: () => ({}) }))

@@ -3,7 +3,7 @@
 import { ArrowDown, ArrowUp } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
 import { ActionForm } from '#components/ui/action-form.tsx'
-import { moveDestination, removeDestination, requireDestination } from './actions.ts'
+import { moveDestination, removeDestination, requireDestination } from '../actions.ts'
 
 type Props = {
   pipeId: string

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { dayRange } from './day-range.ts'
+import { dayRange } from './filters.ts'
 
 it('includes both days in full', () => {
   expect(dayRange({ from: '2026-02-27', to: '2026-02-28' })).toEqual({
