@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { rmSync } from 'node:fs'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { DemoBucket } from './lib/dashboard/demo/ensure-demo.ts'
+import type { DemoBucket, DemoDocument } from './lib/dashboard/demo/ensure-demo.ts'
 import { createOutages } from './lib/platform/db/outages.ts'
 import { createLogger, type Logger } from './lib/platform/log/log.ts'
 import { sayFault } from './lib/platform/log/say-fault.ts'
@@ -62,11 +62,12 @@ async function main(): Promise<void> {
   const runtime = await openRuntime(own, { log, outages, share: membership !== undefined })
   const parts: Part[] = demo ? [demo] : []
   if (!membership) for (const risk of risksOf(config)) log.warn(risk)
-  if (demo) await tellDemo(runtime, demo)
+  const toldDemo = demo && (await tellDemo(runtime, demo))
   const start = supervises ? supervise(config) : serve
   const say = await start(runtime, { server, opening, parts })
   stopOnSignal(runtime, server, { parts, tracing })
   say()
+  if (toldDemo && process.stdout.isTTY) process.stdout.write(`${welcome(toldDemo)}\n`)
 }
 
 /** `npm run dev` runs a single process, in which Next.js reloads changed code. */
@@ -113,12 +114,21 @@ async function openDemo(config: Config, log: Logger) {
   return openDemoBucket(config, log)
 }
 
-async function tellDemo(runtime: Runtime, demo: { bucket: DemoBucket }): Promise<void> {
+async function tellDemo(runtime: Runtime, demo: { bucket: DemoBucket }): Promise<DemoDocument> {
   const { ensureDemo } = await import('./lib/dashboard/demo/ensure-demo.ts')
-  const { email } = await ensureDemo(runtime, demo)
+  const document = await ensureDemo(runtime, demo)
   const file = `${runtime.config.dataDir}/demo.json`
-  runtime.log.info(`demo workspace: ${email}; its password and keys are in ${file}`)
+  runtime.log.info(`demo workspace: ${document.email}; its password and keys are in ${file}`)
+  return document
 }
+
+/** For a terminal. The log never has the password. */
+const welcome = ({ baseUrl, email, password }: DemoDocument) => `
+  Sluice is running at ${baseUrl}
+
+  To look around, choose “Open the demo” at ${baseUrl}/login,
+  or sign in as ${email} with the password ${password}
+`
 
 /**
  * Listens before anything else, so that an occupied port is reported before the database is opened. From then on, the

@@ -1,6 +1,7 @@
 import { execFile, spawnSync } from 'node:child_process'
 import { promisify } from 'node:util'
 import { REACT_INSTALL, TUS_JS_INSTALL } from '#lib/dashboard/embed/browser-snippets.ts'
+import { expectAccessible } from '../../test/support/axe.ts'
 import { expect, test } from '../../test/support/browser.ts'
 import { loadTokenHandler, startCustomerSite } from '../../test/support/customer-site.ts'
 
@@ -160,4 +161,26 @@ test('a new user gets from sign-up to a file in their bucket and a verified webh
   await expect(page.getByRole('heading', { name: 'Transfer this month' })).toBeVisible()
   await expect(page.getByRole('heading', { name: 'Your first file' })).toHaveCount(0)
   expect(complaints).toEqual([])
+})
+
+test('on a local server, the demo opens with one click, and a new workspace can use its bucket', async ({
+  page,
+  browser,
+  baseURL,
+}) => {
+  await page.goto('/login')
+  await expectAccessible(page, 'signing in on a local server')
+  await page.getByRole('button', { name: 'Open the demo' }).click()
+  await expect(page.getByRole('heading', { name: 'Overview' })).toBeVisible()
+
+  const context = await browser.newContext({ baseURL: baseURL! })
+  const other = await context.newPage()
+  await other.goto('/sign-up')
+  await other.getByLabel('Email').fill(`local-${Date.now()}@example.com`)
+  await other.getByLabel('Password').fill('a few words in a row')
+  await other.getByRole('button', { name: 'Create account' }).click()
+  await other.getByRole('link', { name: /Connect a bucket/ }).click()
+  await other.getByRole('button', { name: 'Use it' }).click()
+  await expect(other.getByText('Uploads can go to this bucket.')).toBeVisible()
+  await context.close()
 })

@@ -1,9 +1,12 @@
 import { redirect } from 'next/navigation'
+import { ActionForm } from '#components/ui/action-form.tsx'
 import { Notice } from '#components/ui/notice.tsx'
 import { TextLink } from '#components/ui/text-link.tsx'
+import { isDemoLocal } from '#lib/dashboard/demo/local-demo.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { readSearch, type Search } from '../../dashboard/page-query.ts'
 import { sessionIfKnown } from '../../session.ts'
+import { openDemo } from '../actions.ts'
 import { SignInForm } from '../forms.tsx'
 import { ownPath } from '../own-path.ts'
 import { ProviderButtons, refusalText } from '../provider-buttons.tsx'
@@ -15,7 +18,7 @@ export default async function Login({ searchParams }: { searchParams: Search }) 
   // A signed-in user only lands here if connecting a provider has failed.
   if (await sessionIfKnown())
     redirect(error ? `/dashboard/settings/security?error=${encodeURIComponent(error)}` : '/dashboard')
-  const { demo, databaseUrl, signUp } = getRuntime().config
+  const { config } = getRuntime()
   return (
     <>
       <h1 className="mb-6 font-semibold text-2xl tracking-[-0.02em]">Sign in</h1>
@@ -26,7 +29,7 @@ export default async function Login({ searchParams }: { searchParams: Search }) 
       )}
       <ProviderButtons next={ownPath(next ?? '/dashboard')} />
       <SignInForm next={next ?? '/dashboard'} />
-      {signUp === 'open' && (
+      {config.signUp === 'open' && (
         <p className="mt-6 text-ink-soft text-sm">
           New here?{' '}
           <TextLink href="/sign-up" className="font-medium">
@@ -34,10 +37,14 @@ export default async function Login({ searchParams }: { searchParams: Search }) 
           </TextLink>
         </p>
       )}
-      {demo && !databaseUrl && (
-        <Notice tone="info" className="mt-8" title="There is a demo workspace">
-          Its email address and password are in <code className="font-mono text-xs">demo.json</code>, in the
-          server's data folder.
+      {isDemoLocal(config) && (
+        <Notice
+          tone="info"
+          className="mt-8"
+          title="There is a demo workspace"
+          action={<ActionForm action={openDemo} submit="Open the demo" />}
+        >
+          Only this machine can open it without a password.
         </Notice>
       )}
     </>

@@ -2,7 +2,10 @@
 
 import { redirect } from 'next/navigation'
 import type { BucketCheck } from '#drizzle/schema/index.ts'
+import { readLocalDemo } from '#lib/dashboard/demo/local-demo.ts'
+import type { Actor } from '#lib/identity/audit/record-audit.ts'
 import { parseInput } from '#lib/platform/kernel/parse-input.ts'
+import type { Runtime } from '#lib/platform/runtime.ts'
 import {
   checkBucket,
   checkChanges,
@@ -10,7 +13,11 @@ import {
   checkSavedDataStore,
 } from '#lib/workspace/data-stores/check-data-store.ts'
 import { createDataStore } from '#lib/workspace/data-stores/create-data-store.ts'
-import { dataStoreChanges, dataStoreInput } from '#lib/workspace/data-stores/data-store.ts'
+import {
+  type DataStoreInput,
+  dataStoreChanges,
+  dataStoreInput,
+} from '#lib/workspace/data-stores/data-store.ts'
 import { deleteDataStore } from '#lib/workspace/data-stores/delete-data-store.ts'
 import { updateDataStore } from '#lib/workspace/data-stores/update-data-store.ts'
 import { act } from '../../actions/act.ts'
@@ -24,10 +31,25 @@ export async function connect(_previous: unknown, data: FormData) {
       const found = await checkBucket(runtime, actor, input)
       if (!found.ok) return { data: { refused: found } }
     }
-    const store = await createDataStore(runtime, actor, input)
-    await checkSavedDataStore(runtime, actor, store)
-    redirect(`/dashboard/data-stores/${store.id}`)
+    return create(runtime, actor, input)
   })
+}
+
+/** Connects the demo's bucket. */
+export async function connectLocal() {
+  return act('administer', async (runtime, actor) => {
+    const { bucket } = await readLocalDemo(runtime)
+    const { name, endpoint, region, accessKeyId, secretAccessKey } = bucket
+    const place = { provider: 'other', endpoint, region, bucket: name, forcePathStyle: true }
+    const given = { ...place, name: 'Bucket on this server', accessKeyId, secretAccessKey }
+    return create(runtime, actor, parseInput(dataStoreInput, given))
+  })
+}
+
+async function create(runtime: Runtime, actor: Actor, input: DataStoreInput): Promise<never> {
+  const store = await createDataStore(runtime, actor, input)
+  await checkSavedDataStore(runtime, actor, store)
+  redirect(`/dashboard/data-stores/${store.id}`)
 }
 
 /**

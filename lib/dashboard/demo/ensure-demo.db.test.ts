@@ -14,6 +14,7 @@ import { issueToken } from '../../workspace/tokens/issue-token.ts'
 import { tokenInput } from '../../workspace/tokens/token.ts'
 import { type DemoBucket, ensureDemo } from './ensure-demo.ts'
 import { issueDemoToken } from './issue-demo-token.ts'
+import { readLocalDemo } from './local-demo.ts'
 
 const bucket: DemoBucket = {
   endpoint: 'http://127.0.0.1:4001',
@@ -86,6 +87,27 @@ describeWithDatabase('the demo workspace', (database) => {
     const renewed = { ...bucket, accessKeyId: 'RENEWED', directory: '/third/bucket/demo' }
     const document = await ensureDemo(runtime({ DATABASE_URL: '' }), { bucket: renewed })
     expect(document.bucket).toEqual(renewed)
+  })
+
+  it('is open without a password only on a server that nobody else can reach', async () => {
+    const local = { DATABASE_URL: '', DEMO: '1' }
+    const document = await ensureDemo(runtime(local), { bucket })
+    const { ownerId, ...read } = await readLocalDemo(runtime(local))
+    expect(read).toEqual(document)
+    const { email, password } = document
+    expect(await signIn(runtime(local), { email, password }, '203.0.113.1')).toMatchObject({
+      userId: ownerId,
+    })
+    const others: Record<string, string>[] = [
+      { DATABASE_URL: 'postgres://somewhere' },
+      { BASE_URL: 'https://files.example' },
+      { TRUSTED_PROXIES: '10.0.0.0/8' },
+      { DEMO: '0' },
+    ]
+    for (const settings of others)
+      await expect(readLocalDemo(runtime({ ...local, ...settings }))).rejects.toMatchObject({
+        code: 'not_found',
+      })
   })
 
   it('limits tokens per network, not per address', async () => {
