@@ -18,7 +18,7 @@ import { largestPartBytes } from '../lib/uploads/rules/part-plan.ts'
 import { createTailCipher } from '../lib/uploads/rules/tail-cipher.ts'
 import { UPLOAD_TERMS, type UploadTerms } from '../lib/uploads/rules/upload-terms.ts'
 import type { UploadContext } from '../lib/uploads/upload-context.ts'
-import { accessKeyPlace, secretKeyPlace } from '../lib/workspace/data-stores/data-store.ts'
+import { openCredentials } from '../lib/workspace/data-stores/credentials.ts'
 import type { SealedDataStore } from '../lib/workspace/data-stores/sealed-data-store.ts'
 
 /** The retry schedule for a failing bucket; tests use a shorter one. */
@@ -91,8 +91,8 @@ const MAX_OPEN_BUCKETS = 1000
 const SOCKETS_PER_HOST = 256
 
 /**
- * Caches buckets by the version of their row, so that each bucket client keeps its signing key and its secret is only
- * decrypted once.
+ * Caches buckets by the version of their row, so that each bucket client keeps its signing key or token, and its secret
+ * is only decrypted once.
  */
 export function bucketsOf(
   { config, clock, metrics, vault }: Pick<Runtime, 'config' | 'clock' | 'metrics' | 'vault'>,
@@ -107,14 +107,16 @@ export function bucketsOf(
     const name = `${row.id} ${row.version}`
     const known = opened.get(name)
     if (known) return known
-    const credentials = {
-      accessKeyId: vault.open(row.accessKeyIdEncrypted, accessKeyPlace(row.id)),
-      secretAccessKey: vault.open(row.secretAccessKeyEncrypted, secretKeyPlace(row.id)),
-    }
     const place = { ...row, capabilities: capabilitiesOf(row.provider, row.found) }
     const { workspaceId } = row
     const memory = budget.responses(workspaceId)
-    const calls = openBucket(place, credentials, { clock, agents, metrics, memory, ...patience })
+    const calls = openBucket(place, openCredentials(vault, row), {
+      clock,
+      agents,
+      metrics,
+      memory,
+      ...patience,
+    })
     const bucket = Object.assign(calls, { workspaceId })
     if (opened.size >= MAX_OPEN_BUCKETS) opened.delete(opened.keys().next().value!)
     opened.set(name, bucket)

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { type Db, rows } from '../lib/platform/db/database.ts'
 import { StartError } from '../lib/platform/kernel/errors.ts'
 import { CANARY, createVault, isBoundToColumn, type Place, type Vault } from '../lib/platform/vault.ts'
-import { secretKeyPlace } from '../lib/workspace/data-stores/data-store.ts'
+import { secretKeyPlace } from '../lib/workspace/data-stores/credentials.ts'
 
 const TEXT = 'Sluice sealed this.'
 const UNBOUND = 'v1.%'

@@ -8,7 +8,7 @@ import { createOutput, saveOutput } from '../lib/webhooks/outputs/save-output.ts
 import { openSecrets, rotateSecret } from '../lib/webhooks/outputs/signing-secrets.ts'
 import { openHeaders } from '../lib/webhooks/outputs/static-headers.ts'
 import { outputInput } from '../lib/webhooks/outputs/webhook-output.ts'
-import { accessKeyPlace, secretKeyPlace } from '../lib/workspace/data-stores/data-store.ts'
+import { accessKeyPlace, secretKeyPlace } from '../lib/workspace/data-stores/credentials.ts'
 import { describeWithDatabase } from '../test/support/databases.ts'
 import { testRuntime } from '../test/support/runtime.ts'
 import { createTestWorkspace } from '../test/support/workspace.ts'

@@ -10,7 +10,7 @@ import { hostKeyPlace } from '../lib/sftp/read-host-key.ts'
 import { tailKeyContext } from '../lib/uploads/rules/tail-cipher.ts'
 import { previousSecretPlace, secretPlace } from '../lib/webhooks/outputs/signing-secrets.ts'
 import { headersPlace } from '../lib/webhooks/outputs/static-headers.ts'
-import { accessKeyPlace, secretKeyPlace } from '../lib/workspace/data-stores/data-store.ts'
+import { accessKeyPlace, secretKeyPlace } from '../lib/workspace/data-stores/credentials.ts'
 import { canaryPlace } from './open-vault.ts'
 
 type Column = { table: string; id: string; column: string; context: (id: string) => string | Place }

@@ -1,5 +1,7 @@
+import { systemClock } from '#lib/platform/kernel/clock.ts'
 import { tokenFor, uploadEmpty } from '../../test/support/begin-upload.ts'
 import { api, expect, test } from '../../test/support/browser.ts'
+import { startGoogleCloud } from '../../test/support/google-cloud.ts'
 
 test('failing keys do not replace working ones unless the user saves them anyway', async ({
   owner: page,
@@ -52,4 +54,37 @@ test('failing keys do not replace working ones unless the user saves them anyway
   await expect(page.getByText('Uploads can go to this bucket.')).toBeInViewport()
   expect(await kept()).toBe(true)
   await expect(page.getByText('started rejecting uploads')).toHaveCount(0)
+})
+
+test("a service account's key file takes the place of an HMAC key", async ({ owner: page, demo }) => {
+  const { name: bucket, region, endpoint, accessKeyId, secretAccessKey } = demo.bucket
+  const cloud = await startGoogleCloud(systemClock, {
+    endpoint,
+    region,
+    key: { accessKeyId, secretAccessKey },
+  })
+  const fields = { name: 'Google', provider: 'gcs', endpoint: cloud.endpoint, bucket }
+  const hmac = { accessKeyId: 'GOOG1EXAMPLE', secretAccessKey: 'hmac-secret' }
+  const { id } = await api<{ id: string }>(demo, 'POST', '/data-stores', { ...fields, ...hmac })
+  await page.goto(`/dashboard/data-stores/${id}`)
+  await page.getByLabel('Credentials').selectOption('Service account key file')
+  const upload = (text: string) =>
+    page
+      .getByLabel('Key file (JSON)')
+      .setInputFiles({ name: 'sluice.json', mimeType: 'application/json', buffer: Buffer.from(text) })
+  await upload('{}')
+  await page.getByRole('button', { name: 'Check and save' }).click()
+  await expect(page.getByText('has no valid type')).toBeVisible()
+  await upload(cloud.keyFile)
+  await page.getByRole('button', { name: 'Check and save' }).click()
+  await expect(page.getByText('Uploads can go to this bucket.')).toBeInViewport()
+  await page.reload()
+  await expect(page.getByText('keep the current key of sluice@acme-media')).toBeVisible()
+  expect(await page.content()).not.toContain('PRIVATE KEY')
+
+  // The key is deleted in Google Cloud.
+  cloud.keys.clear()
+  await page.getByRole('button', { name: 'Check and save' }).click()
+  await expect(page.getByText('Invalid grant: account not found').first()).toBeVisible()
+  await cloud.close()
 })

@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto'
 import { expect, it } from 'vitest'
 import { carryOut } from '../../packages/cli/src/apply/carry-out.ts'
 import { toDocument } from '../../packages/cli/src/apply/export.ts'
@@ -129,6 +130,33 @@ describeWithDatabase('a configuration file', (database) => {
     ])
     await apply(sluice, changed)
     expect((await planOf(sluice, changed)).plan.steps).toEqual([])
+  })
+
+  it("sends a service account's key only if its id has changed, and exports it as a variable", async () => {
+    const sluice = await emptyWorkspace(testRuntime(database()))
+    const fileOf = (id: string) =>
+      JSON.stringify({
+        type: 'service_account',
+        private_key_id: id,
+        private_key: generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({
+          type: 'pkcs8',
+          format: 'pem',
+        }),
+        client_email: 'sluice@acme.iam.gserviceaccount.com',
+        token_uri: 'https://oauth2.googleapis.com/token',
+      })
+    const store = { name: 'google', provider: 'gcs', bucket: 'films', serviceAccountKey: fileOf('key-1') }
+    const document = (changes: object = {}) =>
+      `version: 1\ndataStores: ${JSON.stringify([{ ...store, ...changes }])}`
+    await apply(sluice, document())
+    expect((await planOf(sluice, document())).plan.steps).toEqual([])
+    const rotated = document({ serviceAccountKey: fileOf('key-2') })
+    expect((await planOf(sluice, rotated)).plan.steps).toMatchObject([{ action: 'change', name: 'google' }])
+    const exported = toDocument(await readWorkspace(sluice), []) as { dataStores: object[] }
+    expect(exported.dataStores).toEqual([
+      expect.objectContaining({ serviceAccountKey: `\${GOOGLE_SERVICE_ACCOUNT_KEY}` }),
+    ])
+    expect(exported.dataStores[0]).not.toHaveProperty('accessKeyId')
   })
 
   it('deletes unlisted items only with --prune, and leaves omitted lists unchanged', async () => {

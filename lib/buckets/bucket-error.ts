@@ -28,7 +28,7 @@ export class BucketError extends Error {
   /** The bucket's response. Undefined if there was none. */
   readonly told: Told | undefined
 
-  /** The number of attempts. */
+  /** The number of attempts that were sent. */
   attempts = 1
 
   constructor(
@@ -88,8 +88,11 @@ function kindOf(status: number, code: string): BucketErrorKind {
   if (status === 412) return 'exists'
   if (status === 501) return 'impossible'
   // A 200 that contains an unknown kind of error counts as transient.
-  const passing = status >= 500 || status < 300 || PASSING_STATUS.has(status)
-  return passing ? 'trouble' : 'refused'
+  return status < 300 || isPassing(status) ? 'trouble' : 'refused'
+}
+
+export function isPassing(status: number): boolean {
+  return status >= 500 || PASSING_STATUS.has(status)
 }
 
 const UNEXPLAINED = 'The response does not say why: check that the endpoint is that of an S3 service.'
@@ -135,7 +138,7 @@ export function badResponse(operation: string): BucketError {
  * The bucket's messages are stored and displayed. Control characters and lone surrogates are replaced, because the
  * database rejects NUL and lone surrogates.
  */
-function shorten(text = '', length: number): string {
+export function shorten(text = '', length: number): string {
   return text
     .replace(/\p{Cc}+/gu, ' ')
     .slice(0, length)

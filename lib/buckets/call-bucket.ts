@@ -4,17 +4,12 @@ import type { Clock } from '../platform/kernel/clock.ts'
 import { isSluiceError } from '../platform/kernel/errors.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import { span } from '../platform/tracing/span.ts'
+import { type Credentials, createAuthorizer } from './authorize-request.ts'
 import { BucketError, badResponse, isBucketError, readFault } from './bucket-error.ts'
 import { addressOf, type BucketPlace } from './bucket-place.ts'
 import { type BucketResponse, exchange, type ResponseMemory } from './exchange.ts'
-import {
-  type Credentials,
-  canonicalQuery,
-  createSigner,
-  encodePath,
-  sha256,
-  UNSIGNED_PAYLOAD,
-} from './sign-request.ts'
+import { NO_TOKEN } from './service-account.ts'
+import { canonicalQuery, encodePath, sha256, UNSIGNED_PAYLOAD } from './sign-request.ts'
 
 /** One operation on a bucket: signed, sent, counted, and retried after transient errors. */
 export type Call = {
@@ -56,43 +51,14 @@ const SLOWEST_BYTES_PER_MS = (256 * 1024) / 1000
 const EMPTY_SHA256 = sha256('')
 
 export function createCaller(place: BucketPlace, credentials: Credentials, deps: BucketDeps): CallBucket {
-  const { base, host, prefix } = addressOf(place)
-  const sign = createSigner(place.region, credentials)
-  const agent = base.protocol === 'https:' ? deps.agents.https : deps.agents.http
-
-  const once = async (call: Call, deadlineMs: number): Promise<BucketResponse> => {
-    const body = call.body ?? []
-    const path = encodePath(`${prefix}/${call.key}`)
-    const query = call.query ?? {}
-    const unsigned = {
-      method: call.method,
-      path,
-      query,
-      headers: { host, 'content-length': String(call.bytes ?? 0), ...call.headers },
-      payloadHash: hashOf(call),
-    }
-    const search = canonicalQuery(query)
-    return exchange({
-      url: base,
-      agent,
-      method: call.method,
-      path: search ? `${path}?${search}` : path,
-      headers: sign(unsigned, deps.clock.now()),
-      body,
-      wantedBytes: call.wantedBytes,
-      silenceMs: deps.silenceMs ?? call.silenceMs ?? SILENCE_MS,
-      deadlineMs,
-      memory: deps.memory,
-      signal: call.signal,
-    })
-  }
+  const send = createSender(place, credentials, deps)
 
   const attempt = async (call: Call, deadlineMs: number): Promise<BucketResponse> => {
     const startedAt = performance.now()
     const { operation } = call
     let outcome = 'ok'
     try {
-      const response = judge(call, place.bucket, await once(call, deadlineMs))
+      const response = judge(call, place.bucket, await send(call, deadlineMs))
       deps.metrics?.bucketBytes.inc({ operation }, call.bytes ?? 0)
       return response
     } catch (error) {
@@ -113,6 +79,50 @@ export function createCaller(place: BucketPlace, credentials: Credentials, deps:
       // An operation that may be silent for minutes is not retried after a timeout: its caller tries again later.
       mayRepeat: ({ code }, delayMs) => delayMs < leftMs() && !(code === 'timeout' && call.silenceMs),
     })
+  }
+}
+
+/** Sends a request once, or twice if the bucket rejects temporary credentials that can be replaced. */
+function createSender(
+  place: BucketPlace,
+  credentials: Credentials,
+  deps: BucketDeps,
+): (call: Call, deadlineMs: number) => Promise<BucketResponse> {
+  const { base, host, prefix } = addressOf(place)
+  const authorizer = createAuthorizer(place.region, credentials, deps)
+  const agent = base.protocol === 'https:' ? deps.agents.https : deps.agents.http
+
+  return async (call, deadlineMs) => {
+    const body = call.body ?? []
+    const path = encodePath(`${prefix}/${call.key}`)
+    const query = call.query ?? {}
+    const unsigned = {
+      method: call.method,
+      path,
+      query,
+      headers: { host, 'content-length': String(call.bytes ?? 0), ...call.headers },
+      payloadHash: hashOf(call),
+    }
+    const search = canonicalQuery(query)
+    const send = (headers: Record<string, string>) =>
+      exchange({
+        url: base,
+        agent,
+        method: call.method,
+        path: search ? `${path}?${search}` : path,
+        headers,
+        body,
+        wantedBytes: call.wantedBytes,
+        silenceMs: deps.silenceMs ?? call.silenceMs ?? SILENCE_MS,
+        deadlineMs,
+        memory: deps.memory,
+        signal: call.signal,
+      })
+    const headers = await authorizer.authorize(unsigned)
+    const response = await send(headers)
+    if (response.status !== 401 || !authorizer.replace) return response
+    authorizer.replace(headers)
+    return send(await authorizer.authorize(unsigned))
   }
 }
 
@@ -177,6 +187,7 @@ export async function withRetries<Result>(
   attempt: (earlier: number) => Promise<Result>,
   { delaysMs, signal, mayRepeat = () => true, random = Math.random }: RetryOptions,
 ): Promise<Result> {
+  let unsent = 0
   for (let earlier = 0; ; earlier++) {
     if (signal?.aborted) throw givenUp(signal)
     try {
@@ -184,7 +195,10 @@ export async function withRetries<Result>(
     } catch (error) {
       if (signal?.aborted) throw givenUp(signal)
       const delayMs = delaysMs[earlier]
-      if (isBucketError(error)) error.attempts = earlier + 1
+      if (isBucketError(error)) {
+        if (error.code === NO_TOKEN) unsent += 1
+        error.attempts = earlier + 1 - unsent
+      }
       if (
         delayMs === undefined ||
         !isBucketError(error) ||

@@ -1,6 +1,7 @@
 import { isSluiceError } from '../platform/kernel/errors.ts'
 import { type BucketError, isBucketError } from './bucket-error.ts'
 import { addressOf, type BucketPlace } from './bucket-place.ts'
+import { NO_TOKEN } from './service-account.ts'
 
 /** Explains a bucket's refusal and what to change. */
 export type Refusal = {
@@ -16,7 +17,7 @@ const final = (message: string): Refusal => ({ final: true, message })
 
 export function explainRefusal(thrown: unknown, place: BucketPlace, nowMs: number): Refusal {
   if (!isBucketError(thrown)) throw thrown
-  if (isSluiceError(thrown.cause)) return final(thrown.cause.message)
+  if (isSluiceError(thrown.cause)) return final(thrown.message)
   return (
     explainConnection(thrown, place) ??
     explainClock(thrown, nowMs) ??
@@ -69,7 +70,8 @@ function explainClock({ code, told }: BucketError, nowMs: number): Refusal | und
   return final(`This server's clock is ${how}, and signatures are valid for 15 minutes. Set the clock (NTP).`)
 }
 
-function explainKeys({ code }: BucketError): Refusal | undefined {
+function explainKeys({ code, message }: BucketError): Refusal | undefined {
+  if (code === NO_TOKEN) return final(message)
   if (code === 'SignatureDoesNotMatch') {
     return final(
       'The secret access key is wrong: the bucket recognizes the key id, but not this secret. Enter it again.',

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto'
 import type { FileObject, ObjectStorage } from '#drizzle/schema/index.ts'
 import { crc32FromBase64, crc32ToBase64 } from '../platform/kernel/crc32.ts'
+import type { Credentials } from './authorize-request.ts'
 import { BucketError, badResponse, isBucketError, tag } from './bucket-error.ts'
 import { type BucketPlace, objectHeaders, storageOf, type Target } from './bucket-place.ts'
 import { type BucketDeps, type CallBucket, createCaller } from './call-bucket.ts'
 import type { Capabilities } from './providers.ts'
-import { type Credentials, encodePath } from './sign-request.ts'
+import { encodePath } from './sign-request.ts'
 import { completeBody, type ListedPage, listPage, type NamedPart } from './xml-bodies.ts'
 
 type Body = { chunks: readonly Uint8Array[]; bytes: number; crc32: number }
@@ -53,7 +54,12 @@ class S3Bucket {
   forCopies(): S3Bucket {
     if (this.capabilities.checksumsWithCopies) return this
     const bodyChecksum = this.capabilities.bodyChecksum && 'md5'
-    return new S3Bucket(this.#place, { ...this.capabilities, bodyChecksum }, this.#call)
+    return this.assuming({ ...this.capabilities, bodyChecksum })
+  }
+
+  /** The same bucket, with different assumptions about what it supports. */
+  assuming(capabilities: Capabilities): S3Bucket {
+    return new S3Bucket(this.#place, capabilities, this.#call)
   }
 
   /** Settings that objects get from this bucket in addition to their own. */

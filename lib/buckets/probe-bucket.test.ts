@@ -22,8 +22,8 @@ async function probe(status: number, body: string): Promise<{ name: string; mess
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
   const capabilities = capabilitiesOf('other', null)
-  const keys = { accessKeyId: 'KEY', secretAccessKey: 'a-secret' }
-  const place = { region: 'us-east-1', bucket: 'media', prefix: '', forcePathStyle: true, ...keys }
+  const credentials = { accessKeyId: 'KEY', secretAccessKey: 'a-secret' }
+  const place = { region: 'us-east-1', bucket: 'media', prefix: '', forcePathStyle: true, credentials }
   const { operations } = await probeBucket(
     { ...place, endpoint: `http://127.0.0.1:${port}`, storageClass: null, encryption: null, capabilities },
     { allowedPrivateHosts: ['*'], clock: systemClock },

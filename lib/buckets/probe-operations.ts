@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import type { FileObject } from '#drizzle/schema/index.ts'
+import type { Credentials } from './authorize-request.ts'
 import { type BucketError, isBucketError } from './bucket-error.ts'
 import type { BucketPlace } from './bucket-place.ts'
 import type { BucketDeps } from './call-bucket.ts'
 import { openBucket } from './open-bucket.ts'
 import type { Capabilities } from './providers.ts'
-import type { Credentials } from './sign-request.ts'
 
 /** The folder for objects written by checks, under the Data Store's prefix. */
 export const PROBE_FOLDER = '.sluice-checks'
@@ -20,19 +20,15 @@ const BODY = { chunks: [bytes], bytes: bytes.length, crc32: crc32(bytes) }
  * let put-only credentials write to the same key twice, and others allow at most one write to a key per second.
  */
 export class ProbeOperations {
-  readonly #place: ProbePlace
-  readonly #deps: BucketDeps
   readonly #options: { signal: AbortSignal }
   readonly #folder: string
   readonly #written: string[] = []
   #bucket: ReturnType<typeof openBucket>
 
   constructor(place: ProbePlace, deps: BucketDeps, signal: AbortSignal) {
-    this.#place = place
-    this.#deps = deps
     this.#options = { signal }
     this.#folder = `${place.prefix}${PROBE_FOLDER}/${randomUUID()}`
-    this.#bucket = openBucket(place, place, deps)
+    this.#bucket = openBucket(place, place.credentials, deps)
   }
 
   get capabilities(): Capabilities {
@@ -41,7 +37,7 @@ export class ProbeOperations {
 
   /** Uses these capabilities for all further operations. */
   assume(capabilities: Capabilities): void {
-    this.#bucket = openBucket({ ...this.#place, capabilities }, this.#place, this.#deps)
+    this.#bucket = this.#bucket.assuming(capabilities)
   }
 
   async put(object: FileObject | null = null): Promise<string> {
@@ -166,4 +162,4 @@ function combinations(assumed: Capabilities, names: readonly Findable[]): Capabi
 }
 
 /** A bucket as the customer entered it, with the credentials in plain text. */
-export type ProbePlace = BucketPlace & Credentials & { prefix: string }
+export type ProbePlace = BucketPlace & { prefix: string; credentials: Credentials }

@@ -6,7 +6,7 @@ import { createHmac, createSecretKey, hash, type KeyObject } from 'node:crypto'
  */
 type Signer = (request: Unsigned, nowMs: number) => Record<string, string>
 
-type Unsigned = {
+export type Unsigned = {
   method: string
   /** The path, encoded as it is sent. */
   path: string
@@ -20,9 +20,9 @@ type Unsigned = {
 export const UNSIGNED_PAYLOAD = 'UNSIGNED-PAYLOAD'
 const ALGORITHM = 'AWS4-HMAC-SHA256'
 
-export type Credentials = { accessKeyId: string; secretAccessKey: string }
+export type AccessKey = { accessKeyId: string; secretAccessKey: string }
 
-export function createSigner(region: string, { accessKeyId, secretAccessKey }: Credentials): Signer {
+export function createSigner(region: string, { accessKeyId, secretAccessKey }: AccessKey): Signer {
   let keyDay = ''
   let key: KeyObject | undefined
   const keyOf = (day: string) => {

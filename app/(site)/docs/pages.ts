@@ -48,6 +48,11 @@ export const PAGES = [
     summary:
       'Upload with sftp, lftp, rclone, curl or WinSCP straight into your bucket, and resume after interruptions.',
   },
+  {
+    slug: 'google-cloud-storage',
+    title: 'Google Cloud Storage',
+    summary: 'Connect a bucket with a service account, without HMAC keys.',
+  },
   { slug: 'webhooks', title: 'Webhooks', summary: 'The event, its signature, and how to verify it.' },
   {
     slug: 'decision-hooks',

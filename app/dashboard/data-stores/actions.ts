@@ -26,7 +26,7 @@ import { assertConfirmed, textOf } from '../../actions/form-fields.ts'
 /** Checks the Data Store, and saves it if uploads would work or the user chose to save it anyway. */
 export async function connect(_previous: unknown, data: FormData) {
   return act<{ refused?: BucketCheck }>('administer', data, async (runtime, actor) => {
-    const input = parseInput(dataStoreInput, read(data))
+    const input = parseInput(dataStoreInput, await read(data))
     if (!saveAnyway(data)) {
       const found = await checkBucket(runtime, actor, input)
       if (!found.ok) return { data: { refused: found } }
@@ -58,8 +58,12 @@ async function create(runtime: Runtime, actor: Actor, input: DataStoreInput): Pr
  */
 export async function update(id: string, _previous: unknown, data: FormData) {
   return act<{ refused?: BucketCheck }>('administer', data, async (runtime, actor) => {
-    const { accessKeyId, secretAccessKey, ...fields } = read(data)
-    const credentials = { ...(accessKeyId && { accessKeyId }), ...(secretAccessKey && { secretAccessKey }) }
+    const { accessKeyId, secretAccessKey, serviceAccountKey, ...fields } = await read(data)
+    const credentials = {
+      ...(accessKeyId && { accessKeyId }),
+      ...(secretAccessKey && { secretAccessKey }),
+      ...(serviceAccountKey && { serviceAccountKey }),
+    }
     const changes = parseInput(dataStoreChanges, { ...fields, ...credentials })
     if (!saveAnyway(data)) {
       const found = await checkChanges(runtime, actor, id, changes)
@@ -90,8 +94,10 @@ function saveAnyway(data: FormData): boolean {
   return data.get('anyway') === 'on'
 }
 
-function read(data: FormData) {
+async function read(data: FormData) {
   const encryption = textOf(data, 'encryption')
+  const keyFile = data.get('keyFile')
+  const uploaded = keyFile instanceof File && keyFile.size > 0 ? await keyFile.text() : undefined
   return {
     name: textOf(data, 'name'),
     provider: textOf(data, 'provider'),
@@ -102,6 +108,7 @@ function read(data: FormData) {
     forcePathStyle: data.get('forcePathStyle') === 'on',
     accessKeyId: textOf(data, 'accessKeyId'),
     secretAccessKey: textOf(data, 'secretAccessKey'),
+    serviceAccountKey: textOf(data, 'serviceAccountKey') ?? uploaded,
     storageClass: textOf(data, 'storageClass') ?? null,
     encryption: encryptionOf(encryption, textOf(data, 'kmsKeyId')),
   }

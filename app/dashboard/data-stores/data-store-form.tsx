@@ -3,7 +3,7 @@
 import { type ReactNode, useState } from 'react'
 import { ActionForm } from '#components/ui/action-form.tsx'
 import { Chevron } from '#components/ui/chevron.tsx'
-import { CheckField, SelectField, TextField } from '#components/ui/field.tsx'
+import { CheckField, SelectField, TextArea, TextField } from '#components/ui/field.tsx'
 import type { FormAction } from '#components/ui/form-state.ts'
 import type { DataStore } from '#lib/workspace/data-stores/data-store.ts'
 import { ProviderPicker } from './provider-picker.tsx'
@@ -102,22 +102,10 @@ export function DataStoreForm<Data = undefined>(props: Props<Data>) {
           )}
         </p>
         {preset.help && <p className="text-ink-soft text-sm sm:col-span-2">{preset.help}</p>}
-        <TextField
-          name="accessKeyId"
-          label="Access key id"
-          defaultValue={store?.accessKeyId}
-          mono
-          spellCheck={false}
-          autoComplete="off"
-        />
-        <TextField
-          name="secretAccessKey"
-          label="Secret access key"
-          type="password"
-          mono
-          autoComplete="off"
-          placeholder={store ? 'unchanged' : undefined}
-          hint={store ? 'Leave empty to keep the current key.' : 'Stored encrypted. It is never shown again.'}
+        <Credentials
+          key={`credentials of ${provider}`}
+          provider={provider}
+          store={moved ? undefined : store}
         />
       </fieldset>
       <details className="group border-t pt-4">
@@ -145,6 +133,78 @@ export function DataStoreForm<Data = undefined>(props: Props<Data>) {
         </div>
       </details>
     </ActionForm>
+  )
+}
+
+type CredentialsProps = { provider: FormPreset['provider']; store: DataStore | undefined }
+
+/** An access key; for Google Cloud Storage, the key file of a service account is another possibility. */
+function Credentials({ provider, store }: CredentialsProps) {
+  const [kind, setKind] = useState(store && !store.serviceAccount ? 'hmac' : 'file')
+  if (provider !== 'gcs') return <AccessKey store={store} />
+  return (
+    <>
+      <SelectField
+        name="credentials"
+        label="Credentials"
+        value={kind}
+        onChange={(event) => setKind(event.target.value)}
+        options={[
+          ['file', 'Service account key file'],
+          ['hmac', 'HMAC key'],
+        ]}
+        className="sm:col-span-2"
+      />
+      {kind === 'file' ? (
+        <KeyFile account={store?.serviceAccount ?? undefined} />
+      ) : (
+        <AccessKey store={store?.serviceAccount ? undefined : store} />
+      )}
+    </>
+  )
+}
+
+function AccessKey({ store }: { store: DataStore | undefined }) {
+  return (
+    <>
+      <TextField
+        name="accessKeyId"
+        label="Access key id"
+        defaultValue={store?.accessKeyId}
+        mono
+        spellCheck={false}
+        autoComplete="off"
+      />
+      <TextField
+        name="secretAccessKey"
+        label="Secret access key"
+        type="password"
+        mono
+        autoComplete="off"
+        placeholder={store ? 'unchanged' : undefined}
+        hint={store ? 'Leave empty to keep the current key.' : STORED}
+      />
+    </>
+  )
+}
+
+const STORED = 'Stored encrypted. It is never shown again.'
+
+/** `account` is the service account whose key the Data Store has. */
+function KeyFile({ account }: { account: string | undefined }) {
+  return (
+    <>
+      <TextField name="keyFile" label="Key file (JSON)" type="file" accept="application/json,.json" />
+      <TextArea
+        name="serviceAccountKey"
+        label="Or its content"
+        mono
+        spellCheck={false}
+        autoComplete="off"
+        placeholder={account ? 'unchanged' : '{ "type": "service_account", … }'}
+        hint={account ? `Leave both empty to keep the current key of ${account}.` : STORED}
+      />
+    </>
   )
 }
 

@@ -13,7 +13,7 @@ import type { Runtime } from '../../platform/runtime.ts'
 import { sealsForColumns } from '../../platform/vault.ts'
 import { secretPlace } from '../../webhooks/outputs/signing-secrets.ts'
 import { createDataStore } from '../../workspace/data-stores/create-data-store.ts'
-import { accessKeyPlace, secretKeyPlace } from '../../workspace/data-stores/data-store.ts'
+import { sealCredentials } from '../../workspace/data-stores/credentials.ts'
 import { createPipe } from '../../workspace/pipes/create-pipe.ts'
 import { pipeInput } from '../../workspace/pipes/pipe.ts'
 import { createSender } from '../../workspace/senders/create-sender.ts'
@@ -90,8 +90,7 @@ async function moveDataStore(
       region: bucket.region,
       bucket: bucket.name,
       updatedAt: new Date(clock.now()),
-      accessKeyIdEncrypted: seal(bucket.accessKeyId, accessKeyPlace(dataStoreId)),
-      secretAccessKeyEncrypted: seal(bucket.secretAccessKey, secretKeyPlace(dataStoreId)),
+      ...sealCredentials(seal, dataStoreId, bucket),
     })
     .where(and(eq(dataStores.workspaceId, workspaceId), eq(dataStores.id, dataStoreId)))
 }

@@ -22,6 +22,8 @@ const SECRET_FIELDS = [
   'secret',
   'token',
   'secretAccessKey',
+  'serviceAccountKey',
+  'privateKey',
   'encryptionKey',
   'authSecret',
   'metricsToken',

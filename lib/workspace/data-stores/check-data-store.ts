@@ -10,14 +10,8 @@ import { takeFromLimit } from '../../platform/rate-limits.ts'
 import type { Runtime } from '../../platform/runtime.ts'
 import { PIPE_DESTINATIONS } from '../pipes/destinations.ts'
 import { objectOf } from '../pipes/object-settings.ts'
-import {
-  accessKeyPlace,
-  type DataStore,
-  type DataStoreChanges,
-  type DataStoreInput,
-  secretKeyPlace,
-  toDataStore,
-} from './data-store.ts'
+import { chooseCredentials, openCredentials } from './credentials.ts'
+import { type DataStore, type DataStoreChanges, type DataStoreInput, toDataStore } from './data-store.ts'
 import { leastPolicy, lifecycleRules } from './policy.ts'
 import { findDataStore } from './read-data-stores.ts'
 import { resolvePlace } from './resolve-place.ts'
@@ -36,18 +30,15 @@ export async function checkDataStore(runtime: CheckRuntime, actor: Actor, id: st
   const { db, clock, vault, config } = runtime
   const row = await findDataStore(db, actor, id)
   await takeFromLimit(runtime, `check:${actor.workspaceId}`, PER_WORKSPACE)
-  const keys = {
-    accessKeyId: vault.open(row.accessKeyIdEncrypted, accessKeyPlace(id)),
-    secretAccessKey: vault.open(row.secretAccessKeyEncrypted, secretKeyPlace(id)),
-  }
+  const credentials = openCredentials(vault, row)
   const { allowedPrivateHosts } = config
   const capabilities = capabilitiesOf(row.provider, row.found)
   const uses = await readObjectUses(db, id, clock.now())
-  const probe = await probeBucket({ ...row, ...keys, capabilities }, { allowedPrivateHosts, clock, uses })
+  const probe = await probeBucket({ ...row, credentials, capabilities }, { allowedPrivateHosts, clock, uses })
   const { mayAbort, mayRead, mayDelete } = probe
   const found = { ...row.found, ...probe.found }
   const now = new Date(clock.now())
-  const check = diagnose(probe, { ...row, uses }, clock.now())
+  const check = diagnose(probe, { ...row, credentials, uses }, clock.now())
   const readyAt = row.readyAt ?? (check.ok ? now : null)
   // If the row has changed since, a different configuration was checked. Storing a result does not count as a change,
   // so several checks can run at the same time.
@@ -96,6 +87,7 @@ export async function checkBucket(
   const entered = {
     ...input,
     ...resolvePlace(input, allowedPrivateHosts),
+    credentials: chooseCredentials(input.provider, input),
     prefix: input.prefix ?? '',
     storageClass: input.storageClass ?? null,
     encryption: input.encryption ?? null,
@@ -120,9 +112,7 @@ export async function checkChanges(
   const entered = {
     ...after,
     capabilities: capabilitiesOf(after.provider, after.found),
-    accessKeyId: changes.accessKeyId ?? vault.open(before.accessKeyIdEncrypted, accessKeyPlace(id)),
-    secretAccessKey:
-      changes.secretAccessKey ?? vault.open(before.secretAccessKeyEncrypted, secretKeyPlace(id)),
+    credentials: chooseCredentials(after.provider, changes, openCredentials(vault, before)),
   }
   await takeFromLimit(runtime, `check:${actor.workspaceId}`, PER_WORKSPACE)
   const uses = await readObjectUses(db, id, clock.now())

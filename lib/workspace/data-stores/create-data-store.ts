@@ -4,13 +4,8 @@ import { takeCreation } from '../../identity/take-creation.ts'
 import { uuidv7 } from '../../platform/kernel/ids.ts'
 import type { Runtime } from '../../platform/runtime.ts'
 import { sealsForColumns } from '../../platform/vault.ts'
-import {
-  accessKeyPlace,
-  type DataStore,
-  type DataStoreInput,
-  secretKeyPlace,
-  toDataStore,
-} from './data-store.ts'
+import { chooseCredentials, sealCredentials } from './credentials.ts'
+import { type DataStore, type DataStoreInput, toDataStore } from './data-store.ts'
 import { resolvePlace } from './resolve-place.ts'
 
 export async function createDataStore(
@@ -19,6 +14,7 @@ export async function createDataStore(
   input: DataStoreInput,
 ): Promise<DataStore> {
   const place = resolvePlace(input, config.allowedPrivateHosts)
+  const credentials = chooseCredentials(input.provider, input)
   const id = uuidv7(clock.now())
   const now = new Date(clock.now())
   return db.transaction(async (tx) => {
@@ -34,8 +30,7 @@ export async function createDataStore(
         ...place,
         bucket: input.bucket,
         prefix: input.prefix ?? '',
-        accessKeyIdEncrypted: seal(input.accessKeyId, accessKeyPlace(id)),
-        secretAccessKeyEncrypted: seal(input.secretAccessKey, secretKeyPlace(id)),
+        ...sealCredentials(seal, id, credentials),
         storageClass: input.storageClass ?? null,
         encryption: input.encryption ?? null,
         createdAt: now,

@@ -1,22 +1,15 @@
 import { z } from 'zod'
 import type { dataStores } from '#drizzle/schema/index.ts'
 import { nameField, toAnswer } from '../../platform/kernel/parse-input.ts'
-import type { Place, Vault } from '../../platform/vault.ts'
+import type { Vault } from '../../platform/vault.ts'
 import { encryptionField, storageClassField } from '../object-fields.ts'
 import { keyPrefixField } from '../pipes/key-template.ts'
+import { credentialsFields, showCredentials } from './credentials.ts'
 
 export const PROVIDERS = [
   ...(['aws', 'r2', 'b2', 'wasabi', 'spaces', 'gcs', 'scaleway'] as const),
   ...(['hetzner', 'ovh', 'oracle', 'alibaba', 'minio', 'other'] as const),
 ] as const
-
-const noStraySpace = (text: string) => text === text.trim() && !/\s/.test(text)
-
-const keyField = z
-  .string()
-  .min(1, 'must not be empty')
-  .max(512, 'must have at most 512 characters')
-  .refine(noStraySpace, 'contains white space, perhaps from copying; keys have none')
 
 const bucketField = z
   .string()
@@ -49,7 +42,7 @@ const place = {
   encryption: encryptionField.nullable().optional(),
 }
 
-export const dataStoreInput = z.strictObject({ ...place, accessKeyId: keyField, secretAccessKey: keyField })
+export const dataStoreInput = z.strictObject({ ...place, ...credentialsFields })
 export type DataStoreInput = z.output<typeof dataStoreInput>
 
 /** Omitted credentials stay unchanged. */
@@ -74,6 +67,7 @@ export const dataStoreAnswer = z.strictObject({
   prefix: z.string(),
   forcePathStyle: z.boolean(),
   accessKeyId: z.string(),
+  serviceAccount: z.string().nullable(),
   storageClass: z.string().nullable(),
   encryption: encryptionField.nullable(),
   check: bucketCheckAnswer.nullable(),
@@ -81,14 +75,6 @@ export const dataStoreAnswer = z.strictObject({
 })
 export type DataStore = z.output<typeof dataStoreAnswer>
 
-/** The columns that a Data Store's two sealed keys are bound to. */
-const placeIn =
-  (column: string) =>
-  (id: string): Place => ({ column: `data_stores.${column}`, id, row: `data_store:${id}` })
-export const accessKeyPlace = placeIn('access_key_id_encrypted')
-export const secretKeyPlace = placeIn('secret_access_key_encrypted')
-
 export function toDataStore(row: typeof dataStores.$inferSelect, vault: Vault): DataStore {
-  const accessKeyId = vault.open(row.accessKeyIdEncrypted, accessKeyPlace(row.id))
-  return toAnswer(dataStoreAnswer, { ...row, accessKeyId })
+  return toAnswer(dataStoreAnswer, { ...row, ...showCredentials(vault, row) })
 }

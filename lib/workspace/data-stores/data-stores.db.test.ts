@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto'
 import { eq } from 'drizzle-orm'
 import { beforeEach, expect, it } from 'vitest'
 import { auditLog, dataStores, fileDestinations } from '#drizzle/schema/index.ts'
@@ -6,10 +7,12 @@ import { type TestRuntime, testRuntime } from '../../../test/support/runtime.ts'
 import { addFile } from '../../../test/support/webhook-rows.ts'
 import { createTestWorkspace, type TestWorkspace } from '../../../test/support/workspace.ts'
 import { readChecklist } from '../../dashboard/overview/read-overview.ts'
+import { parseInput } from '../../platform/kernel/parse-input.ts'
 import { cancelUploadsOfPipe } from '../../recovery/cancel-uploads.ts'
 import { deletePipe } from '../pipes/delete-pipe.ts'
 import { createDataStore } from './create-data-store.ts'
-import { secretKeyPlace } from './data-store.ts'
+import { openCredentials, secretKeyPlace } from './credentials.ts'
+import { dataStoreChanges, dataStoreInput } from './data-store.ts'
 import { deleteDataStore } from './delete-data-store.ts'
 import { readStates, showDataStore } from './read-data-stores.ts'
 import { updateDataStore } from './update-data-store.ts'
@@ -92,6 +95,78 @@ describeWithDatabase('Data Stores', (database) => {
       region: 'auto',
       forcePathStyle: true,
     })
+  })
+
+  const { privateKey } = generateKeyPairSync('rsa', {
+    modulusLength: 2048,
+    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+  })
+  const file = {
+    type: 'service_account',
+    project_id: 'acme',
+    private_key_id: 'key-1',
+    private_key: privateKey,
+    client_email: 'sluice@acme.iam.gserviceaccount.com',
+    token_uri: 'https://oauth2.googleapis.com/token',
+  }
+  const google = (fields: object) =>
+    parseInput(dataStoreInput, { name: 'Google', provider: 'gcs', bucket: 'media', ...fields })
+  const pair = { accessKeyId: 'GOOG1EXAMPLE', secretAccessKey: 'hmac-secret' }
+
+  it("can have a service account's key, which is sealed and never shown, or an HMAC key in its place", async () => {
+    const input = google({ serviceAccountKey: JSON.stringify(file) })
+    const made = await createDataStore(runtime, mine.actor, input)
+    const { client_email: email, token_uri: tokenUrl } = file
+    expect(made).toMatchObject({ accessKeyId: 'key-1', serviceAccount: email })
+    expect(JSON.stringify(made)).not.toContain('PRIVATE KEY')
+    const row = await rowOf(made.id)
+    expect(JSON.stringify(row)).not.toContain('PRIVATE KEY')
+    expect(openCredentials(runtime.vault, row)).toEqual({ email, keyId: 'key-1', privateKey, tokenUrl })
+    const change = (fields: object) =>
+      updateDataStore(runtime, mine.actor, made.id, parseInput(dataStoreChanges, fields))
+    expect(await change({ prefix: 'in/' })).toMatchObject({ serviceAccount: email })
+    await expect(change({ accessKeyId: 'GOOG1EXAMPLE' })).rejects.toThrow('secretAccessKey is required')
+    await expect(change({ provider: 'aws', region: 'eu-central-1' })).rejects.toThrow(
+      'accessKeyId is required',
+    )
+    expect(await change(pair)).toMatchObject({ accessKeyId: 'GOOG1EXAMPLE', serviceAccount: null })
+    const next = JSON.stringify({ ...file, private_key_id: 'key-2' })
+    expect(await change({ serviceAccountKey: next })).toMatchObject({ accessKeyId: 'key-2' })
+  })
+
+  it.each<[string, object, string]>([
+    ['no credentials', {}, 'accessKeyId is required; secretAccessKey is required'],
+    ['two kinds', { ...pair, serviceAccountKey: JSON.stringify(file) }, 'cannot be combined'],
+    [
+      'a key file elsewhere',
+      { provider: 'b2', region: 'us-west-004', serviceAccountKey: JSON.stringify(file) },
+      'gcs',
+    ],
+    ['text', { serviceAccountKey: 'secret' }, 'is not a key file'],
+    ['a user', { serviceAccountKey: JSON.stringify({ ...file, type: 'authorized_user' }) }, 'no valid type'],
+    [
+      'a cut key',
+      { serviceAccountKey: JSON.stringify({ ...file, private_key: 'x' }) },
+      'no valid private_key',
+    ],
+    [
+      'a file address',
+      { serviceAccountKey: JSON.stringify({ ...file, token_uri: 'file:///x' }) },
+      'token_uri',
+    ],
+    [
+      'a file as secret',
+      { accessKeyId: 'K', secretAccessKey: JSON.stringify(file) },
+      'belongs in serviceAccountKey',
+    ],
+  ])('reject credentials with %s, and say what is wrong', async (_, fields, message) => {
+    const creating = (async () => createDataStore(runtime, mine.actor, google(fields)))()
+    await expect(creating).rejects.toMatchObject({
+      code: 'invalid_request',
+      message: expect.stringContaining(message),
+    })
+    await expect(creating).rejects.not.toThrow('PRIVATE')
   })
 
   it('reject a new address while uploads are in progress, stating how many, but accept other changes', async () => {

@@ -8,6 +8,7 @@ import { ALL_ACTIONS } from '../../../packages/local-bucket/key-ring.ts'
 import { type Bucket, startBucket } from '../../../test/support/bucket.ts'
 import type { RuleName } from '../../../test/support/bucket-rules.ts'
 import { openTestDatabase } from '../../../test/support/databases.ts'
+import { startGoogleCloud } from '../../../test/support/google-cloud.ts'
 import { type TestRuntime, testRuntime } from '../../../test/support/runtime.ts'
 import { createTestWorkspace, type TestWorkspace } from '../../../test/support/workspace.ts'
 import type { DatabaseHandle } from '../../platform/db/database.ts'
@@ -117,6 +118,31 @@ describe('the bucket doctor', () => {
     expect(objects()).toEqual([])
     const [row] = await database.db.query.dataStores.findMany({ where: (t, { eq }) => eq(t.id, store.id) })
     expect(row).toMatchObject({ mayAbort: true, mayRead: true, mayDelete: true })
+  })
+
+  it("uses a service account's key, and reports what its token endpoint says", async () => {
+    const cloud = await startGoogleCloud(runtime.clock, {
+      endpoint: bucket.endpoint,
+      region: 'eu-test-1',
+      key: PUT_ONLY,
+    })
+    const google = {
+      provider: 'gcs',
+      endpoint: cloud.endpoint,
+      region: undefined,
+      accessKeyId: undefined,
+      secretAccessKey: undefined,
+      serviceAccountKey: cloud.keyFile,
+    }
+    const checked = await check(google)
+    expect(checked.ok).toBe(true)
+    expect(checked.policy).toContain('serviceAccount:sluice@acme-media.iam.gserviceaccount.com')
+    expect(cloud.issuing.requests).toBe(1)
+    cloud.keys.clear()
+    expect((await check(google)).operations).toEqual([
+      { name: 'PutObject', ok: false, message: expect.stringContaining('Invalid grant: account not found') },
+    ])
+    await cloud.close()
   })
 
   /** The check's findings for a bucket with these rules. */

@@ -1,4 +1,5 @@
 import type { ProviderName } from '#drizzle/schema/index.ts'
+import type { Credentials } from '../../buckets/authorize-request.ts'
 import type { ObjectUse } from '../../buckets/probe-bucket.ts'
 import { PROBE_FOLDER } from '../../buckets/probe-operations.ts'
 import type { DataStoreRow } from './read-data-stores.ts'
@@ -7,10 +8,11 @@ import { partitionOf } from './resolve-place.ts'
 /** `uses` contains the object settings of the Data Store's Pipes. */
 type Place = Pick<DataStoreRow, 'provider' | 'region' | 'bucket' | 'prefix' | 'encryption'> & {
   uses: readonly ObjectUse[]
+  credentials?: Credentials
 }
 
 /** Providers whose keys are restricted in a console or with a command, not with a JSON policy. */
-const IN_WORDS: Partial<Record<ProviderName, (bucket: string) => string>> = {
+const IN_WORDS: Partial<Record<ProviderName, (bucket: string, account?: string) => string>> = {
   r2: (bucket) =>
     `R2 → Manage API tokens → Create: “Object Read & Write”, applied to the bucket ${bucket} only. R2 has no write-only permission.`,
   b2: (bucket) =>
@@ -21,8 +23,8 @@ const IN_WORDS: Partial<Record<ProviderName, (bucket: string) => string>> = {
     `Hetzner S3 credentials are valid for all buckets in their project: keep ${bucket} in its own project.`,
   oracle: (bucket) =>
     `Allow group <group> to manage objects in compartment <compartment> where all {target.bucket.name = '${bucket}', any {request.permission = 'OBJECT_CREATE', request.permission = 'OBJECT_INSPECT'}}`,
-  gcs: (bucket) =>
-    `gcloud storage buckets add-iam-policy-binding gs://${bucket} --member=serviceAccount:<account> --role=roles/storage.objectCreator`,
+  gcs: (bucket, account = '<account>') =>
+    `gcloud storage buckets add-iam-policy-binding gs://${bucket} --member=serviceAccount:${account} --role=roles/storage.objectCreator`,
 }
 
 /** Providers whose policies are not attached to an IAM user, or use a different language. */
@@ -34,10 +36,13 @@ const OTHERWISE: Partial<Record<ProviderName, (place: Place) => object>> = {
 /** The minimal policy for the keys, ready to paste. PutObject also covers multipart uploads. */
 export function leastPolicy(place: Place): string {
   const words = IN_WORDS[place.provider]
-  if (words) return words(place.bucket)
+  if (words) return words(place.bucket, accountOf(place))
   const policy = (OTHERWISE[place.provider] ?? identityPolicy)(place)
   return JSON.stringify(policy, null, 2)
 }
+
+const accountOf = ({ credentials }: Place) =>
+  credentials && 'email' in credentials ? credentials.email : undefined
 
 /** An IAM policy for a user. MinIO, Wasabi and others also support IAM policies, and have a single partition. */
 function identityPolicy({ provider, region, bucket, prefix, encryption, uses }: Place) {

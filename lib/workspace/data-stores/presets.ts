@@ -65,7 +65,8 @@ export const PRESETS: Record<ProviderName, Preset> = {
     endpoint: 'https://storage.googleapis.com',
     region: { fixed: 'auto' },
     forcePathStyle: true,
-    keysHint: 'Cloud Storage → Settings → Interoperability → HMAC key for a service account',
+    keysHint:
+      'IAM & Admin → Service Accounts → Keys → Create new key (JSON); or Cloud Storage → Settings → Interoperability → HMAC key for a service account',
     help: 'The Storage Object Creator role is enough. Google Cloud Storage cannot concatenate uploads.',
   },
   scaleway: {

@@ -4,13 +4,8 @@ import { type Actor, recordAudit } from '../../identity/audit/record-audit.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import type { Runtime } from '../../platform/runtime.ts'
 import { sealsForColumns } from '../../platform/vault.ts'
-import {
-  accessKeyPlace,
-  type DataStore,
-  type DataStoreChanges,
-  secretKeyPlace,
-  toDataStore,
-} from './data-store.ts'
+import { chooseCredentials, openCredentials, sealCredentials } from './credentials.ts'
+import { type DataStore, type DataStoreChanges, toDataStore } from './data-store.ts'
 import { countUploadsUnderWay, type DataStoreRow, findDataStore, uploads } from './read-data-stores.ts'
 import { resolvePlace, usualEndpoint } from './resolve-place.ts'
 
@@ -30,15 +25,12 @@ export async function updateDataStore(
     const after = applyChanges(before, changes, config.allowedPrivateHosts)
     const moves = isElsewhere(before, after)
     if (moves) await assertIdle(tx, id)
-    const { accessKeyId, secretAccessKey } = changes
+    const credentials = chooseCredentials(after.provider, changes, openCredentials(vault, before))
     const [row] = await tx
       .update(dataStores)
       .set({
         ...after,
-        ...(accessKeyId !== undefined && { accessKeyIdEncrypted: seal(accessKeyId, accessKeyPlace(id)) }),
-        ...(secretAccessKey !== undefined && {
-          secretAccessKeyEncrypted: seal(secretAccessKey, secretKeyPlace(id)),
-        }),
+        ...sealCredentials(seal, id, credentials),
         ...(Object.keys(changes).some((field) => field !== 'name') && UNCHECKED),
         ...(moves && { readyAt: null }),
         updatedAt: new Date(clock.now()),
@@ -66,7 +58,7 @@ async function assertIdle(
 
 /** The Data Store after the change. With a different provider, omitted values come from its preset. */
 export function applyChanges(before: DataStoreRow, changes: DataStoreChanges, allowedPrivateHosts: string[]) {
-  const { accessKeyId: _, secretAccessKey: __, ...fields } = changes
+  const { accessKeyId: _, secretAccessKey: __, serviceAccountKey: ___, ...fields } = changes
   const moves = fields.provider !== undefined && fields.provider !== before.provider
   const given = moves
     ? {}

@@ -32,10 +32,12 @@ export function toDocument(found: Workspace, secrets: string[]): object {
     })
   return {
     workspace: workspace.workspace,
-    dataStores: workspace.dataStores.map(({ name, fields }) => ({
-      ...fields,
-      secretAccessKey: secretOf(secrets, name, 'secret', 'access', 'key'),
-    })),
+    dataStores: workspace.dataStores.map(({ name, fields }) => {
+      const { accessKeyId, serviceAccount, ...others } = fields
+      return serviceAccount
+        ? { ...others, serviceAccountKey: secretOf(secrets, name, 'service', 'account', 'key') }
+        : { ...others, accessKeyId, secretAccessKey: secretOf(secrets, name, 'secret', 'access', 'key') }
+    }),
     pipes: workspace.pipes.map(({ name, fields, outputs, hooks }) => {
       const { destinations, ...own } = fields as Fields & { destinations: Destination[] }
       return {

@@ -26,7 +26,11 @@ export type Plan = { steps: Step[]; unchanged: number; unlisted: Step[] }
 type Options = { secrets: boolean; prune: boolean }
 
 /** The API never shows these secrets, so each is only sent if the field it belongs to has changed. */
-const SECRET: Record<string, string> = { secretAccessKey: 'accessKeyId', headers: 'headerNames' }
+const SECRET: Record<string, string> = {
+  secretAccessKey: 'accessKeyId',
+  serviceAccountKey: 'accessKeyId',
+  headers: 'headerNames',
+}
 
 export function makePlan(wanted: Document, found: Workspace, { secrets, prune }: Options): Plan {
   const compare = (kind: Kind, things: Thing[] | undefined, existing: Found[], more: Partial<Step> = {}) =>
@@ -157,9 +161,19 @@ function differences(wanted: Fields, current: Fields, secrets: boolean): Fields 
         secrets ||
         !isDeepStrictEqual(namesOf(wanted.headers), [...((current.headerNames ?? []) as string[])].sort())
       )
-    return secrets || wanted[shownBy] !== current[shownBy]
+    const shown = key === 'serviceAccountKey' ? keyIdIn(wanted[key]) : wanted[shownBy]
+    return secrets || shown !== current[shownBy]
   }
   return Object.fromEntries(Object.entries(wanted).filter(([key]) => isSent(key)))
+}
+
+/** The id of a service account's key, which the API shows as the Data Store's access key id. */
+function keyIdIn(keyFile: unknown): unknown {
+  try {
+    return JSON.parse(String(keyFile)).private_key_id
+  } catch {
+    return undefined
+  }
 }
 
 function namesOf(headers: unknown): string[] {
