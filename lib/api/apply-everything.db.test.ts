@@ -7,6 +7,7 @@ import { toDocument } from '../../packages/cli/src/apply/export.ts'
 import { readWorkspace } from '../../packages/cli/src/apply/workspace.ts'
 import { apply, emptyWorkspace, planOf } from '../../test/support/apply-configuration.ts'
 import { describeWithDatabase } from '../../test/support/databases.ts'
+import { makeKeyFile } from '../../test/support/google-cloud.ts'
 import { testRuntime } from '../../test/support/runtime.ts'
 import { createAccount } from '../identity/accounts/users.ts'
 import { OPERATIONS } from './operations.ts'
@@ -110,6 +111,10 @@ dataStores:
     bucket: films-copies
     accessKeyId: AKIAEXAMPLE
     secretAccessKey: \${COPIES_SECRET_ACCESS_KEY}
+  - name: google
+    provider: gcs
+    bucket: films-google
+    serviceAccountKey: \${GOOGLE_SERVICE_ACCOUNT_KEY}
 pipes:
   - name: films
     destinations: [{ dataStore: archive }, { dataStore: copies, required: false }]
@@ -191,12 +196,13 @@ describeWithDatabase('a configuration file with everything', (database) => {
     const env = Object.fromEntries(
       Array.from(EVERYTHING.matchAll(/\$\{(\w+)\}/g), ([, name]) => [name!, 'a-secret']),
     )
+    env.GOOGLE_SERVICE_ACCOUNT_KEY = JSON.stringify(makeKeyFile().file)
     await apply(one, EVERYTHING, { env })
     expect((await planOf(one, EVERYTHING, { env })).plan).toMatchObject({ steps: [], unlisted: [] })
 
     const exported = writeDocument(toDocument(await readWorkspace(one), secrets))
     expect(secrets.sort()).toEqual(Object.keys(env).sort())
-    expect(exported).not.toContain('a-secret')
+    expect(exported).not.toMatch(/a-secret|PRIVATE KEY/)
     expect(parse(exported)).toMatchObject(everything)
 
     await apply(two, exported, { env })

@@ -1,7 +1,6 @@
-import { generateKeyPairSync } from 'node:crypto'
 import { HeadObjectCommand } from '@aws-sdk/client-s3'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type GoogleCloud, startGoogleCloud } from '../../test/support/google-cloud.ts'
+import { type GoogleCloud, makeKeyFile, startGoogleCloud } from '../../test/support/google-cloud.ts'
 import {
   BUCKET,
   type BucketInTest,
@@ -89,14 +88,8 @@ describe('a bucket with the key of a service account', () => {
     expect(cloud.issuing.requests).toBe(2)
   })
 
-  const stranger = () =>
-    generateKeyPairSync('rsa', {
-      modulusLength: 2048,
-      privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
-      publicKeyEncoding: { type: 'spki', format: 'pem' },
-    }).privateKey
   it.each<[string, () => Partial<ServiceAccountKey>, string]>([
-    ['another private key', () => ({ privateKey: stranger() }), 'Invalid JWT Signature.'],
+    ['another private key', () => ({ privateKey: makeKeyFile().file.private_key }), 'Invalid JWT Signature.'],
     ['a deleted key', () => ({ keyId: 'key-0' }), 'account not found'],
     ['another account', () => ({ email: 'other@acme-media.iam.gserviceaccount.com' }), 'account not found'],
     ['another audience', () => ({ tokenUrl: `${cloud.endpoint}/token?v=2` }), 'Failed audience check.'],

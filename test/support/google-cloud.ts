@@ -11,17 +11,31 @@ type Bucket = { endpoint: string; region: string; key: { accessKeyId: string; se
 
 const SKEW_SECONDS = 300
 
-/**
- * Google Cloud Storage as a service account sees it: a token endpoint that verifies what Google documents for signed
- * statements, and, in front of a local bucket, an XML API that accepts only valid tokens and Google's header names.
- */
-export async function startGoogleCloud(clock: Clock, bucket: Bucket) {
+/** A service account's key file, as Google Cloud creates it. */
+export function makeKeyFile() {
   const { privateKey, publicKey } = generateKeyPairSync('rsa', {
     modulusLength: 2048,
     privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
     publicKeyEncoding: { type: 'spki', format: 'pem' },
   })
-  const account = 'sluice@acme-media.iam.gserviceaccount.com'
+  const file = {
+    type: 'service_account',
+    project_id: 'acme-media',
+    private_key_id: 'key-1',
+    private_key: privateKey,
+    client_email: 'sluice@acme-media.iam.gserviceaccount.com',
+    token_uri: 'https://oauth2.googleapis.com/token',
+  }
+  return { file, publicKey }
+}
+
+/**
+ * Google Cloud Storage as a service account sees it: a token endpoint that verifies what Google documents for signed
+ * statements, and, in front of a local bucket, an XML API that accepts only valid tokens and Google's header names.
+ */
+export async function startGoogleCloud(clock: Clock, bucket: Bucket) {
+  const { file, publicKey } = makeKeyFile()
+  const account = file.client_email
   const cloud = {
     endpoint: '',
     keyFile: '',
@@ -46,14 +60,7 @@ export async function startGoogleCloud(clock: Clock, bucket: Bucket) {
   await once(server, 'listening')
   cloud.endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const tokenUrl = `${cloud.endpoint}/token`
-  cloud.keyFile = JSON.stringify({
-    type: 'service_account',
-    project_id: 'acme-media',
-    private_key_id: 'key-1',
-    private_key: privateKey,
-    client_email: account,
-    token_uri: tokenUrl,
-  })
+  cloud.keyFile = JSON.stringify({ ...file, token_uri: tokenUrl })
 
   async function issue(request: IncomingMessage, response: ServerResponse) {
     const { issuing } = cloud

@@ -1,8 +1,8 @@
-import { generateKeyPairSync } from 'node:crypto'
 import { eq } from 'drizzle-orm'
 import { beforeEach, expect, it } from 'vitest'
 import { auditLog, dataStores, fileDestinations } from '#drizzle/schema/index.ts'
 import { describeWithDatabase } from '../../../test/support/databases.ts'
+import { makeKeyFile } from '../../../test/support/google-cloud.ts'
 import { type TestRuntime, testRuntime } from '../../../test/support/runtime.ts'
 import { addFile } from '../../../test/support/webhook-rows.ts'
 import { createTestWorkspace, type TestWorkspace } from '../../../test/support/workspace.ts'
@@ -97,19 +97,7 @@ describeWithDatabase('Data Stores', (database) => {
     })
   })
 
-  const { privateKey } = generateKeyPairSync('rsa', {
-    modulusLength: 2048,
-    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
-    publicKeyEncoding: { type: 'spki', format: 'pem' },
-  })
-  const file = {
-    type: 'service_account',
-    project_id: 'acme',
-    private_key_id: 'key-1',
-    private_key: privateKey,
-    client_email: 'sluice@acme.iam.gserviceaccount.com',
-    token_uri: 'https://oauth2.googleapis.com/token',
-  }
+  const { file } = makeKeyFile()
   const google = (fields: object) =>
     parseInput(dataStoreInput, { name: 'Google', provider: 'gcs', bucket: 'media', ...fields })
   const pair = { accessKeyId: 'GOOG1EXAMPLE', secretAccessKey: 'hmac-secret' }
@@ -117,7 +105,7 @@ describeWithDatabase('Data Stores', (database) => {
   it("can have a service account's key, which is sealed and never shown, or an HMAC key in its place", async () => {
     const input = google({ serviceAccountKey: JSON.stringify(file) })
     const made = await createDataStore(runtime, mine.actor, input)
-    const { client_email: email, token_uri: tokenUrl } = file
+    const { client_email: email, private_key: privateKey, token_uri: tokenUrl } = file
     expect(made).toMatchObject({ accessKeyId: 'key-1', serviceAccount: email })
     expect(JSON.stringify(made)).not.toContain('PRIVATE KEY')
     const row = await rowOf(made.id)
