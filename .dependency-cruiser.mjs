@@ -21,7 +21,7 @@ const LAYERS = [
   ['recovery'],
   ['hooks', 'backend-uploads', 'batches', 'upload-links'],
   ['folders'],
-  ['protocols', 'dashboard', 'imports', 'sftp'],
+  ['protocols', 'dashboard', 'imports', 'sftp', 'ftp'],
   ['api'],
 ]
 const folders = (layers) => `^lib/(${layers.flat().join('|')})/`
@@ -186,7 +186,7 @@ export default {
       {
         path: '^(lib|server|app|components)/',
         pathNot: [
-          '^lib/(buckets|platform/(net|db/embedded))/|^lib/platform/db/primary\\.ts$|^lib/folders/serve-connections\\.ts$|^server/http/',
+          '^lib/(buckets|platform/(net|db/embedded))/|^lib/platform/db/primary\\.ts$|^lib/folders/serve-connections\\.ts|^lib/ftp/(passive-ports|tls)\\.ts$|^server/http/',
           tests,
         ],
       },

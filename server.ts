@@ -18,6 +18,7 @@ import { openServer } from './server/http/open-server.ts'
 import { relayTo, trustsRelay } from './server/http/relay.ts'
 import { proxyTrust } from './server/http/trusted-proxies.ts'
 import { memoryLimitSweep } from './server/limit-memory.ts'
+import { openFtp } from './server/open-ftp.ts'
 import { openRuntime } from './server/open-runtime.ts'
 import { openSftp } from './server/open-sftp.ts'
 import { openTracing } from './server/open-tracing.ts'
@@ -170,7 +171,7 @@ function allowDemo(config: Config, bucket: DemoBucket): Config {
 
 /** A process only loads the modules of its own roles, which saves an upload node 10 MiB. */
 async function openRoles(runtime: Runtime, server: Server, parts: Part[]): Promise<Handlers> {
-  const { roles, sftpPort } = runtime.config
+  const { roles, sftpPort, ftp } = runtime.config
   const handlers: Handlers = {}
   if (roles.has('upload') && membership?.pagesSocket) handlers.relay = relayTo(membership.pagesSocket)
   if (roles.has('web')) {
@@ -187,6 +188,7 @@ async function openRoles(runtime: Runtime, server: Server, parts: Part[]): Promi
   if (roles.has('upload')) {
     handlers.uploads = createUploadHandler(runtime, uploads)
     if (sftpPort !== undefined) parts.push(await openSftp(runtime, uploads, sftpPort))
+    if (ftp) parts.push(await openFtp(runtime, uploads, ftp))
   }
   if (roles.has('worker')) {
     const { startWorker } = await import('./server/start-worker.ts')

@@ -114,6 +114,11 @@ const NOT_IN_VALUES = [
   'DATA_DIR',
   'PORT',
   'SFTP_PORT',
+  // Each node needs an address of its own for data connections, which a Service does not give it.
+  'FTP_PORT',
+  'FTP_PASSIVE_PORTS',
+  'FTP_PUBLIC_ADDRESS',
+  'FTP_PLAIN',
   'HOST',
   'TLS_CERT_FILE',
   'TLS_KEY_FILE',

@@ -38,8 +38,11 @@ export const FILE_STATUSES = [
   'canceled',
 ] as const
 export type FileStatus = (typeof FILE_STATUSES)[number]
-/** In this order: TUS, the draft Resumable Uploads for HTTP, a single plain request, an import from a URL, and SFTP. */
-export const FILE_PROTOCOLS = ['tus', 'resumable-http', 'http', 'url', 'sftp'] as const
+/**
+ * In this order: TUS, the draft Resumable Uploads for HTTP, a single plain request, an import from a URL, SFTP, FTP over TLS, and
+ * unencrypted FTP.
+ */
+export const FILE_PROTOCOLS = ['tus', 'resumable-http', 'http', 'url', 'sftp', 'ftps', 'ftp'] as const
 export type FileProtocol = (typeof FILE_PROTOCOLS)[number]
 /**
  * Why a destination has no object. `fell_behind`: it lagged behind the required ones for too long or by too many

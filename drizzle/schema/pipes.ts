@@ -45,6 +45,9 @@ export const pipes = pgTable(
     sourceHttp: boolean().notNull().default(false),
     sourceUrl: boolean().notNull().default(false),
     sourceSftp: boolean().notNull().default(false),
+    sourceFtps: boolean().notNull().default(false),
+    /** FTP without encryption. */
+    sourceFtp: boolean().notNull().default(false),
     keyTemplate: text().notNull(),
     maxFileBytes: bytes(),
     /** The allowed media types. Empty if every type is allowed. */

@@ -156,7 +156,7 @@ export class Directory {
       uploadMetadata: {},
       uploadMetadataHeader: null,
       concat: null,
-      protocol: 'sftp' as const,
+      protocol: this.#opening.protocol,
       graceMs: GRACE_MS,
     }
     const created = await createUpload(context, right, declared, { bytes: undefined })

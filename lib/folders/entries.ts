@@ -5,8 +5,9 @@ import { days } from '../platform/kernel/clock.ts'
 import { insertNote } from '../uploads/ledger/timeline.ts'
 import type { Place } from './paths.ts'
 import type { SignedIn } from './sign-in.ts'
+import type { FolderProtocol } from './terms.ts'
 
-/** SQL statements for the directory of a Sender and subject: the files that they uploaded over SFTP in the last day. */
+/** SQL statements for the directory of a Sender and subject: the files that they uploaded over SFTP or FTP in the last day. */
 
 export type Owner = Pick<SignedIn, 'pipeId' | 'senderId' | 'subject'>
 
@@ -109,7 +110,7 @@ export async function listFolders(
   return found.map(({ name }) => name)
 }
 
-export type Opening = { address: string; fingerprint: string | null }
+export type Opening = { protocol: FolderProtocol; address: string; fingerprint: string | null }
 
 /** Adds a new file to the directory, and the client's address to the file's timeline. */
 export async function addEntry(
@@ -133,8 +134,8 @@ export async function noteOpening(db: Db, fileId: string, opening: Opening, nowM
   await db.execute(sql`with added as (select ${fileId}::uuid as id) ${noteOf(opening, nowMs)}`)
 }
 
-const noteOf = (opening: Opening, nowMs: number): SQL =>
-  insertNote({ kind: 'sftp_opened', detail: opening }, sql`added`, nowMs)
+const noteOf = ({ protocol, ...detail }: Opening, nowMs: number): SQL =>
+  insertNote({ kind: `${protocol}_opened`, detail }, sql`added`, nowMs)
 
 /** Moves a file to a new path. The previous file at that path is no longer listed. */
 export async function moveEntry(

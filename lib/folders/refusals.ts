@@ -18,6 +18,9 @@ export type Refusal =
   | 'exchanged_again'
   | 'unread_answers'
   | 'malformed'
+  | 'bytes_before_tls'
+  | 'data_of_stranger'
+  | 'data_session'
 
 type Said = { sinceMs: number; more: number; client: string }
 

@@ -2,7 +2,9 @@ import { sql } from 'drizzle-orm'
 import { type Db, rows } from '../platform/db/database.ts'
 import { isSluiceError, SluiceError } from '../platform/kernel/errors.ts'
 import { hashSecret, isPipeId } from '../platform/kernel/ids.ts'
+import { isSourceOn } from '../uploads/opening/may-create.ts'
 import type { UploadContext } from '../uploads/upload-context.ts'
+import type { FolderProtocol } from './terms.ts'
 
 /** A session's identity. Like other clients, a session uses an upload token for everything it does. */
 export type SignedIn = {
@@ -11,6 +13,8 @@ export type SignedIn = {
   senderId: string
   subject: string | null
   token: string
+  /** Whether the token was created for this session, and ends with it. */
+  ownsToken: boolean
   /** The key that was used to sign in, or null if the client signed in with a token. */
   key: { id: string; fingerprint: string } | null
 }
@@ -25,15 +29,15 @@ const TOKEN = /^tmp_[0-9A-Za-z]{43}$/
  */
 export async function signInByToken(
   { rights }: Pick<Context, 'rights'>,
-  { user, password }: { user: string; password: string },
+  { user, password, protocol }: { user: string; password: string; protocol: FolderProtocol },
 ): Promise<SignedIn> {
   if (!isPipeId(user) || !TOKEN.test(password)) throw refused()
   const { token, pipe } = await rights.toCreate(password, user)
-  if (!pipe.sourceSftp) throw refused('The SFTP source of this Pipe is off.')
-  // An SFTP session lists files, which visitors of an upload link must not see.
+  if (!isSourceOn(pipe, protocol)) throw refused(`The ${protocol.toUpperCase()} source of this Pipe is off.`)
+  // A session lists files, which visitors of an upload link must not see.
   if (token.linkId !== null) throw refused()
   const { workspaceId, senderId, subject } = token
-  return { workspaceId, pipeId: user, senderId, subject, token: password, key: null }
+  return { workspaceId, pipeId: user, senderId, subject, token: password, ownsToken: false, key: null }
 }
 
 /** Throws if an open session must end. A session whose token has expired may still finish its open files. */
@@ -57,8 +61,8 @@ async function hasKey(db: Db, id: string): Promise<boolean> {
  * Deletes a token that was created for the session. Otherwise, a partner who connects every minute would leave 46,000
  * tokens behind before the first ones are pruned.
  */
-export async function endSession({ db }: Pick<Context, 'db'>, { token, key }: SignedIn): Promise<void> {
-  if (key) await db.execute(sql`delete from tokens where token_hash = ${hashSecret(token)}`)
+export async function endSession({ db }: Pick<Context, 'db'>, { token, ownsToken }: SignedIn): Promise<void> {
+  if (ownsToken) await db.execute(sql`delete from tokens where token_hash = ${hashSecret(token)}`)
 }
 
 const keyRemoved = () => new SluiceError('token_revoked', 'This key was removed from its Sender.')

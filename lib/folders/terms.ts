@@ -1,5 +1,8 @@
 import { minutes, seconds } from '../platform/kernel/clock.ts'
 
+/** FTP over TLS is `ftps`. */
+export type FolderProtocol = 'sftp' | 'ftps' | 'ftp'
+
 /**
  * The limits of a server for one file transfer protocol, in one place, so that tests can lower them. Limits for
  * connections and bytes are per process.

@@ -45,6 +45,7 @@ export function createMetrics() {
     hookDecisions: counter('sluice_hook_decisions_total', 'Hook decisions', ['hook', 'decision']),
     hookSeconds: histogram('sluice_hook_seconds', 'Duration of a decision hook attempt', ['hook']),
     sftpRefusals: counter('sluice_sftp_refusals_total', 'Refused SFTP connections and sign-ins', ['reason']),
+    ftpRefusals: counter('sluice_ftp_refusals_total', 'Refused FTP connections and sign-ins', ['reason']),
     ...current(gauge),
     ...backlog(gauge),
   }
@@ -59,6 +60,7 @@ function current(gauge: MakeGauge) {
     memoryPeak: gauge('sluice_upload_memory_peak_bytes', 'Peak use of the upload memory budget'),
     memoryLimit: gauge('sluice_upload_memory_limit_bytes', 'Upload memory budget'),
     sftpConnections: gauge('sluice_sftp_connections', 'Open SFTP connections'),
+    ftpConnections: gauge('sluice_ftp_connections', 'Open FTP control connections'),
   }
 }
 

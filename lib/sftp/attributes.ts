@@ -1,5 +1,6 @@
 import type { Attributes, FileEntry } from 'ssh2'
 import type { Entry } from '../folders/entries.ts'
+import { listingLine } from '../folders/listing-line.ts'
 
 /**
  * How files and folders look to clients. SFTP uses Unix attributes, but only the size and the time are meaningful here.
@@ -21,14 +22,9 @@ export function attributesOfFolder(nowMs: number): Attributes {
   return { ...NOBODY, mode: FOLDER_MODE, size: 0, atime: mtime, mtime }
 }
 
-const MONTHS = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ')
-
-/** A line as printed by `ls -l`, which some clients show and others parse. */
+/** An entry of a listing, with a line as printed by `ls -l`, which some clients show and others parse. */
 export function listed(filename: string, attrs: Attributes): FileEntry {
-  const at = new Date(attrs.mtime * 1000)
-  const two = (value: number) => String(value).padStart(2)
-  const date = `${MONTHS[at.getUTCMonth()]} ${two(at.getUTCDate())}  ${at.getUTCFullYear()}`
-  const mode = attrs.mode === FOLDER_MODE ? 'drwxr-x---' : '-rw-r-----'
-  const longname = `${mode}    1 sluice   sluice   ${String(attrs.size).padStart(12)} ${date} ${filename}`
+  const isFolder = attrs.mode === FOLDER_MODE
+  const longname = listingLine(filename, { isFolder, sizeBytes: attrs.size, modifiedMs: attrs.mtime * 1000 })
   return { filename, longname, attrs }
 }

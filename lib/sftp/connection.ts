@@ -206,7 +206,8 @@ export class Connection implements Served {
   async #signIn(attempt: PasswordAuthContext | PublicKeyAuthContext): Promise<SignedIn | undefined> {
     const { username: user } = attempt
     const { context, config } = this.#deps
-    if (attempt.method === 'password') return signInByToken(context, { user, password: attempt.password })
+    if (attempt.method === 'password')
+      return signInByToken(context, { user, password: attempt.password, protocol: 'sftp' })
     return signInByKey({ ...context, config }, { user, from: this.#accepted.address, offer: attempt })
   }
 
@@ -216,7 +217,10 @@ export class Connection implements Served {
     const fingerprint = key?.fingerprint ?? null
     Object.assign(this.#request.notes, { workspaceId, pipeId })
     const onRevoked = (error: unknown) => void this.#revoke(error)
-    this.#session = new Session(this.#deps, signedIn, { opening: { address, fingerprint }, onRevoked })
+    this.#session = new Session(this.#deps, signedIn, {
+      opening: { protocol: 'sftp', address, fingerprint },
+      onRevoked,
+    })
     this.#activeMs = this.#deps.context.clock.now()
     this.#deps.log.info({ ...this.#request.notes, client: address, fingerprint }, 'sftp: signed in')
   }

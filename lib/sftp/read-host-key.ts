@@ -25,17 +25,6 @@ export async function readHostKey(db: Db): Promise<HostKey | undefined> {
   return row && { ...row, fingerprint: fingerprintOf(Buffer.from(row.publicKey.split(' ')[1]!, 'base64')) }
 }
 
-/** The host and port to which clients connect. Undefined if this server does not accept SFTP. */
-export function sftpAddress({
-  sftpPort,
-  uploadUrl,
-}: {
-  sftpPort: number | undefined
-  uploadUrl: string
-}): { host: string; port: number } | undefined {
-  return sftpPort === undefined ? undefined : { host: new URL(uploadUrl).hostname, port: sftpPort }
-}
-
 /** The key's fingerprint, in the format that OpenSSH shows. */
 export function fingerprintOf(key: Buffer): string {
   return `SHA256:${createHash('sha256').update(key).digest('base64').replace(/=+$/, '')}`

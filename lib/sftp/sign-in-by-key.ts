@@ -101,5 +101,5 @@ async function enter(
     const entry = { action: 'sender.key_used', subjectId: senderId, subjectLabel: sender, detail }
     await recordAudit({ db: tx, clock }, actor, entry)
   })
-  return { workspaceId, pipeId, senderId, subject, token, key: { id, fingerprint } }
+  return { workspaceId, pipeId, senderId, subject, token, ownsToken: true, key: { id, fingerprint } }
 }

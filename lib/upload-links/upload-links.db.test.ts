@@ -277,7 +277,7 @@ describeWithDatabase('an upload link', (database) => {
       if (status < 400) allowed.push(id)
     }
     expect(allowed).toEqual([])
-    const signIn = { user: site.pipe.id, password: mine.token, address: elsewhere() }
+    const signIn = { user: site.pipe.id, password: mine.token, protocol: 'sftp' } as const
     await expect(signInByToken(node.context, signIn)).rejects.toThrow(
       'The user name is not the id of a Pipe, or the password is not an upload token.',
     )

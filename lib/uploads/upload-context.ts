@@ -25,7 +25,7 @@ export type { CreationRight, UploadRight } from './ledger/upload-rights.ts'
 export type { PipeRow, UploadRow } from './ledger/upload-rows.ts'
 export type FileProtocol = UploadRow['protocol']
 /** The protocols that clients use at the upload endpoint. */
-export type HttpProtocol = Exclude<FileProtocol, 'url' | 'sftp'>
+export type HttpProtocol = Extract<FileProtocol, 'tus' | 'resumable-http' | 'http'>
 
 /** What a receiver may change about an upload before it starts. */
 export type Named = {

@@ -41,18 +41,33 @@ const IDLE_PARSERS = 4
  */
 const TLS_OPTIONS = { ...SERVER_OPTIONS, handshakeTimeout: seconds(30), allowHalfOpen: true }
 
+const CHECK_EVERY_MS = seconds(30)
+
 /** Serves TLS if there is a certificate, and loads a renewed one without a restart. */
-export function openServer(
-  listener: RequestListener,
-  { tls, log, checkEveryMs = seconds(30) }: Options,
-): Server {
+export function openServer(listener: RequestListener, { tls, log, checkEveryMs }: Options): Server {
   setMaxIdleHTTPParsers(IDLE_PARSERS)
   if (!tls) return watchRequests(createServer(SERVER_OPTIONS, listener))
-  const server = watchRequests(createTlsServer({ ...TLS_OPTIONS, ...readCertificate(tls) }, listener))
+  // With the same ticket keys, clients can still resume their sessions.
+  const onRenewed = (pair: Certificate) =>
+    server.setSecureContext({ ...pair, ticketKeys: server.getTicketKeys() })
+  const certificate = watchCertificate(tls, { log, onRenewed, ...(checkEveryMs && { checkEveryMs }) })
+  const server = watchRequests(createTlsServer({ ...TLS_OPTIONS, ...certificate() }, listener))
+  return server
+}
+
+type Certificate = { cert: Buffer; key: Buffer }
+type Watching = { log: Logger; checkEveryMs?: number; onRenewed?: (pair: Certificate) => void }
+
+/** Returns the certificate in use, which changes when its files do. */
+export function watchCertificate(
+  tls: CertificateFiles,
+  { log, checkEveryMs = CHECK_EVERY_MS, onRenewed }: Watching,
+): () => Certificate {
+  let current = readCertificate(tls)
   const renew = () => {
     try {
-      // With the same ticket keys, clients can still resume their sessions.
-      server.setSecureContext({ ...readCertificate(tls), ticketKeys: server.getTicketKeys() })
+      current = readCertificate(tls)
+      onRenewed?.(current)
       log.info({ file: tls.certFile }, 'loaded the renewed certificate')
     } catch (err) {
       // The files do not match until both have been written. Writing the second one triggers another attempt.
@@ -61,10 +76,10 @@ export function openServer(
   }
   for (const file of [tls.certFile, tls.keyFile])
     watchFile(file, { interval: checkEveryMs, persistent: false }, renew)
-  return server
+  return () => current
 }
 
-function readCertificate({ certFile, keyFile }: CertificateFiles): { cert: Buffer; key: Buffer } {
+function readCertificate({ certFile, keyFile }: CertificateFiles): Certificate {
   const pair = { cert: read('TLS_CERT_FILE', certFile), key: read('TLS_KEY_FILE', keyFile) }
   try {
     createSecureContext(pair)

@@ -53,6 +53,11 @@ export const PAGES = [
     title: 'Google Cloud Storage',
     summary: 'Connect a bucket with a service account, without HMAC keys.',
   },
+  {
+    slug: 'devices',
+    title: 'Devices (FTP)',
+    summary: 'What to enter into cameras, scanners and machines that send files over FTPS or FTP.',
+  },
   { slug: 'webhooks', title: 'Webhooks', summary: 'The event, its signature, and how to verify it.' },
   {
     slug: 'decision-hooks',

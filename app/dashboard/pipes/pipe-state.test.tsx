@@ -14,7 +14,7 @@ function shown(main: DataStoreState, copy: DataStoreState, http = true) {
     { dataStoreId: MAIN, required: true },
     { dataStoreId: COPY, required: false },
   ]
-  const pipe = { source: { http, url: false, sftp: false }, destinations }
+  const pipe = { source: { http, url: false, sftp: false, ftps: false, ftp: false }, destinations }
   const states = new Map([
     [MAIN, main],
     [COPY, copy],

@@ -6,7 +6,7 @@ import type { Pipe } from '#lib/workspace/pipes/pipe.ts'
 
 type Props = { pipe: Pick<Pipe, 'source' | 'destinations'>; states: ReadonlyMap<string, DataStoreState> }
 
-const isOpen = ({ source }: Props['pipe']) => source.http || source.url || source.sftp
+const isOpen = ({ source }: Props['pipe']) => Object.values(source).includes(true)
 
 /** The first required Data Store that accepts no uploads. One that is off comes first, because uploads name it first. */
 function findBlocking({ pipe, states }: Props): { id: string; state: 'unchecked' | 'off' } | undefined {

@@ -8,6 +8,8 @@ export const PROTOCOL_NAMES: Record<File['protocol'], string> = {
   http: 'Plain HTTP',
   url: 'URL import',
   sftp: 'SFTP',
+  ftps: 'FTPS',
+  ftp: 'FTP',
 }
 
 type Decision = NonNullable<File['decision']>

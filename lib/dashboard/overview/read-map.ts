@@ -34,7 +34,8 @@ export async function readMap({ db, clock }: CoreRuntime, { workspaceId }: Actor
         from pipes p join ${PIPE_DESTINATIONS} d on d.pipe_id = p.id where p.${mine} group by 1
       )
       select p.id, p.name, array_remove(array[case when p.source_http then 'HTTP (TUS)' end,
-          case when p.source_url then 'URL' end, case when p.source_sftp then 'SFTP' end], null) as sources,
+          case when p.source_url then 'URL' end, case when p.source_sftp then 'SFTP' end,
+          case when p.source_ftps then 'FTPS' end, case when p.source_ftp then 'FTP' end], null) as sources,
         s.stores,
         coalesce(c.transferred, 0) as transferred, coalesce(c.lost, 0) as lost, coalesce(o.uploading, 0) as uploading,
         coalesce(o.awaiting, 0) as awaiting, coalesce(o.moving, false) as moving

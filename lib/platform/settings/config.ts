@@ -5,6 +5,7 @@ import { type LocalSecrets, readLocalSecrets } from '../data-dir.ts'
 import { seconds } from '../kernel/clock.ts'
 import { StartError } from '../kernel/errors.ts'
 import { explainFolder } from '../log/say-fault.ts'
+import { type FtpConfig, faultsOfFtp, readFtp } from './ftp-settings.ts'
 import { isForThisMachineAlone, isLoopback } from './reach.ts'
 import { decodeKey, ROLES, type Role, settings } from './settings.ts'
 
@@ -26,6 +27,8 @@ export type Config = {
   host: string
   /** Undefined if this process does not accept SFTP. */
   sftpPort: number | undefined
+  /** Undefined if this process does not accept FTP. */
+  ftp: FtpConfig | undefined
   baseUrl: string
   uploadUrl: string
   /** Set if this server serves TLS itself, without a load balancer. */
@@ -123,7 +126,12 @@ function contradictions(env: Environment, parsed: Parsed, unreadable: boolean): 
     }
     if (!unreadable && !parsed.BASE_URL && parsed.PORT === 0) faults.push('BASE_URL is required with PORT=0')
   }
-  faults.push(...faultsOfProcesses(parsed), ...faultsOfTls(env), ...faultsOfOpenIdConnect(env, parsed))
+  faults.push(
+    ...faultsOfProcesses(parsed),
+    ...faultsOfTls(env),
+    ...faultsOfFtp(env),
+    ...faultsOfOpenIdConnect(env, parsed),
+  )
   for (const provider of ['GITHUB', 'GOOGLE'] as const) {
     if (!env[`${provider}_CLIENT_ID`] !== !env[`${provider}_CLIENT_SECRET`]) {
       faults.push(`${provider}_CLIENT_ID and ${provider}_CLIENT_SECRET go together: set both or neither`)
@@ -181,6 +189,7 @@ function assemble(parsed: Parsed, dataDir: string, local: LocalSecrets | undefin
     databaseDirectUrl: parsed.DATABASE_DIRECT_URL,
     dataDir,
     sftpPort: parsed.SFTP_PORT,
+    ftp: readFtp(parsed),
     roles,
     processes,
     uploadMemoryBytes,

@@ -1,5 +1,7 @@
 import { z } from 'zod'
 import { readUrl } from '../db/primary.ts'
+import { flag, wholeNumber } from './fields.ts'
+import { ftpSettings } from './ftp-settings.ts'
 
 /** Every setting: its meaning, an example, and its valid values. `.env.example` is generated from this table. */
 export const ROLES = ['web', 'upload', 'worker'] as const
@@ -25,13 +27,6 @@ const origin = url(['http:', 'https:'], 'an http or https address').transform((t
 const rootAddress = origin.refine((text) => new URL(text).pathname === '/' && !/[?#]/.test(text), {
   message: 'must be an address without a path, such as https://sluice.example.com: Sluice needs its own host',
 })
-
-const wholeNumber = (min: number, max: number) =>
-  z
-    .string()
-    .regex(/^\d+$/, 'must be a whole number')
-    .transform(Number)
-    .pipe(z.number().refine((value) => value >= min && value <= max, `must be from ${min} to ${max}`))
 
 const processes = z.union([z.literal('auto'), wholeNumber(1, 16)], {
   message: 'must be a whole number from 1 to 16, or auto',
@@ -72,7 +67,6 @@ const roles = list.pipe(
     .min(1, 'must name at least one role'),
 )
 
-const flag = z.enum(['0', '1'], { message: 'must be 0 or 1' }).transform((text) => text === '1')
 const secret = z.string().min(32, 'must have at least 32 characters: `openssl rand -base64 32`')
 const text = z.string().min(1)
 
@@ -115,6 +109,7 @@ export const settings = {
     example: '2222',
     schema: wholeNumber(0, 65_535),
   },
+  ...ftpSettings,
   BASE_URL: {
     description: 'The URL of the dashboard and the API.',
     example: 'http://localhost:3000',

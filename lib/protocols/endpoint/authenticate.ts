@@ -72,6 +72,8 @@ const NAMES = {
   http: 'a single HTTP request',
   url: 'an import from a URL',
   sftp: 'SFTP',
+  ftps: 'FTPS',
+  ftp: 'FTP',
 }
 
 /**

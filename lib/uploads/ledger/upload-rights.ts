@@ -199,7 +199,7 @@ function common(nowMs: number): SQL {
     json_build_object('id', t.id, 'workspaceId', t.workspace_id, 'senderId', s.id, 'senderName', s.name,
       'subject', t.subject, 'maxBytes', t.max_bytes, 'maxFiles', t.max_files, 'allowedTypes', t.allowed_types,
       'keyPrefix', t.key_prefix, 'metadata', t.metadata, 'object', t.object, 'batch', t.batch, 'linkId', t.link_id) as token,
-    json_build_object('id', p.id, 'sourceHttp', p.source_http, 'sourceUrl', p.source_url, 'sourceSftp', p.source_sftp, 'keyTemplate', p.key_template,
+    json_build_object('id', p.id, 'sourceHttp', p.source_http, 'sourceUrl', p.source_url, 'sourceSftp', p.source_sftp, 'sourceFtps', p.source_ftps, 'sourceFtp', p.source_ftp, 'keyTemplate', p.key_template,
       'maxFileBytes', least(p.max_file_bytes, (select max_file_bytes from workspaces where id = p.workspace_id)), 'allowedTypes', p.allowed_types, 'allowedOrigins', p.allowed_origins,
       'uploadExpirySeconds', p.upload_expiry_seconds, 'object', p.object, 'verifyContent', p.verify_content,
       'hasWebhooks', ${hasActiveOutput(sql`p.id`, sql`p.workspace_id`)},

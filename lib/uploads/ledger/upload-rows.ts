@@ -34,6 +34,8 @@ export type PipeRow = {
   sourceHttp: boolean
   sourceUrl: boolean
   sourceSftp: boolean
+  sourceFtps: boolean
+  sourceFtp: boolean
   keyTemplate: string
   maxFileBytes: number | null
   allowedTypes: string[]

@@ -42,25 +42,36 @@ function assertFitsLink({
   concat,
   protocol,
 }: Pick<Declared, 'lengthBytes' | 'concat' | 'protocol'>): void {
-  if (protocol === 'sftp') throw new SluiceError('forbidden', 'Upload link tokens only work over HTTP.')
+  if (isFolderProtocol(protocol))
+    throw new SluiceError('forbidden', 'Upload link tokens only work over HTTP.')
   if (lengthBytes !== null && concat === null) return
   throw new SluiceError('forbidden', 'Uploads through a link must be complete files with a declared length.')
 }
 
-function assertSourceOn(
-  { sourceHttp, sourceUrl, sourceSftp }: CreationRight['pipe'],
-  protocol: Declared['protocol'],
-): void {
-  const { isOn, name } =
-    protocol === 'url'
-      ? { isOn: sourceUrl, name: 'URL' }
-      : protocol === 'sftp'
-        ? { isOn: sourceSftp, name: 'SFTP' }
-        : { isOn: sourceHttp, name: 'HTTP (TUS)' }
-  if (isOn) return
+const HTTP = { column: 'sourceHttp', name: 'HTTP (TUS)' } as const
+/** The source of a Pipe that accepts each protocol. */
+const SOURCES = {
+  tus: HTTP,
+  'resumable-http': HTTP,
+  http: HTTP,
+  url: { column: 'sourceUrl', name: 'URL' },
+  sftp: { column: 'sourceSftp', name: 'SFTP' },
+  ftps: { column: 'sourceFtps', name: 'FTPS' },
+  ftp: { column: 'sourceFtp', name: 'FTP' },
+} as const
+
+/** The protocols whose clients see a directory; they declare neither a length nor a type. */
+const isFolderProtocol = (protocol: Declared['protocol']): boolean =>
+  protocol === 'sftp' || protocol === 'ftps' || protocol === 'ftp'
+
+export const isSourceOn = (pipe: CreationRight['pipe'], protocol: Declared['protocol']): boolean =>
+  pipe[SOURCES[protocol].column]
+
+function assertSourceOn(pipe: CreationRight['pipe'], protocol: Declared['protocol']): void {
+  if (isSourceOn(pipe, protocol)) return
   throw new SluiceError(
     'pipe_source_off',
-    `The Pipe's owner can switch the ${name} source on in the dashboard.`,
+    `The Pipe's owner can switch the ${SOURCES[protocol].name} source on in the dashboard.`,
   )
 }
 
@@ -78,7 +89,8 @@ export function assertTypeAllowed(
 
 function whyNoType(protocol: Declared['protocol']): string {
   if (protocol === 'url') return "The source's response has no Content-Type header."
-  if (protocol === 'sftp') return "The file's type is unknown, because its name has no known extension."
+  if (isFolderProtocol(protocol))
+    return "The file's type is unknown, because its name has no known extension."
   return 'The request named no type: send it in the Content-Type header, or as filetype in the TUS metadata.'
 }
 

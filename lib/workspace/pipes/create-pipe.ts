@@ -24,6 +24,8 @@ export async function createPipe(
         sourceHttp: source.http ?? false,
         sourceUrl: source.url ?? false,
         sourceSftp: source.sftp ?? false,
+        sourceFtps: source.ftps ?? false,
+        sourceFtp: source.ftp ?? false,
         createdAt: now,
         updatedAt: now,
       })

@@ -45,6 +45,10 @@ const fields = {
     http: z.boolean().optional(),
     url: z.boolean().optional(),
     sftp: z.boolean().optional(),
+    /** FTP over TLS. */
+    ftps: z.boolean().optional(),
+    /** FTP without encryption, which the server also has to allow. */
+    ftp: z.boolean().optional(),
   }),
   keyTemplate: keyTemplateField,
   maxFileBytes: bytesField.nullable(),
@@ -137,7 +141,13 @@ export const pipeAnswer = z.strictObject({
   /** The first destination. */
   dataStoreId: z.uuid(),
   destinations: z.array(z.strictObject({ dataStoreId: z.uuid(), required: z.boolean() })),
-  source: z.strictObject({ http: z.boolean(), url: z.boolean(), sftp: z.boolean() }),
+  source: z.strictObject({
+    http: z.boolean(),
+    url: z.boolean(),
+    sftp: z.boolean(),
+    ftps: z.boolean(),
+    ftp: z.boolean(),
+  }),
   keyTemplate: z.string(),
   maxFileBytes: z.int().nullable(),
   allowedTypes: z.array(z.string()),
@@ -165,7 +175,13 @@ export function toPipe(
     ...row,
     dataStoreId: destinations[0]!.dataStoreId,
     destinations,
-    source: { http: row.sourceHttp, url: row.sourceUrl, sftp: row.sourceSftp },
+    source: {
+      http: row.sourceHttp,
+      url: row.sourceUrl,
+      sftp: row.sourceSftp,
+      ftps: row.sourceFtps,
+      ftp: row.sourceFtp,
+    },
     uploadUrl: uploadUrlOf(config, row.id),
   })
 }

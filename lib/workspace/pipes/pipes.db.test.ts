@@ -88,7 +88,7 @@ describeWithDatabase('Pipes', (database) => {
   it('change only in the given fields', async () => {
     const given = { source: { http: false }, allowedOrigins: ['https://www.example.com/'], maxFileBytes: 5 }
     const changed = await updatePipe(runtime, mine.actor, mine.pipe.id, parseInput(pipeChanges, given))
-    const source = { http: false, url: true, sftp: false }
+    const source = { http: false, url: true, sftp: false, ftps: false, ftp: false }
     expect(changed).toEqual({ ...mine.pipe, ...given, source, allowedOrigins: ['https://www.example.com'] })
     const again = await updatePipe(runtime, mine.actor, mine.pipe.id, { maxFileBytes: null })
     expect(again).toEqual({ ...changed, maxFileBytes: null })

@@ -26,6 +26,8 @@ export async function updatePipe(
         sourceHttp: source?.http,
         sourceUrl: source?.url,
         sourceSftp: source?.sftp,
+        sourceFtps: source?.ftps,
+        sourceFtp: source?.ftp,
         updatedAt: new Date(clock.now()),
       })
       .where(eq(pipes.id, id))

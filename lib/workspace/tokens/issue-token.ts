@@ -68,12 +68,17 @@ function assertSmall(input: TokenInput): void {
 type NewRow = { id: string; hash: string; expiresAt: string; now: string }
 
 /** How the token's files arrive. If that source of the Pipe is off, the request is refused. */
-export type Source = 'any client' | 'http' | 'url'
+export type Source = keyof typeof SOURCES
 export const SOURCES = {
-  // The same tokens serve as SFTP passwords.
-  'any client': { column: sql`(p.source_http or p.source_sftp)`, name: 'HTTP (TUS)' },
+  // The same tokens serve as SFTP and FTP passwords.
+  'any client': {
+    column: sql`(p.source_http or p.source_sftp or p.source_ftps or p.source_ftp)`,
+    name: 'HTTP (TUS)',
+  },
   http: { column: sql`p.source_http`, name: 'HTTP (TUS)' },
   url: { column: sql`p.source_url`, name: 'URL' },
+  ftps: { column: sql`p.source_ftps`, name: 'FTPS' },
+  ftp: { column: sql`p.source_ftp`, name: 'FTP' },
 }
 
 function statement(

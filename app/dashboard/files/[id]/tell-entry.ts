@@ -70,8 +70,10 @@ export function tellEntry({ kind, detail }: TimelineEntry): Told {
     case 'offset_asked':
       return { title: 'Paused', text: `${formatBytes(Number(detail.offsetBytes))} were kept`, tone: 'plain' }
     case 'sftp_opened':
+    case 'ftps_opened':
+    case 'ftp_opened':
       return {
-        title: 'Opened over SFTP',
+        title: `Opened over ${kind.replace('_opened', '').toUpperCase()}`,
         text: `From ${detail.address}${detail.fingerprint ? `, with the key ${detail.fingerprint}` : ''}`,
         tone: 'plain',
       }

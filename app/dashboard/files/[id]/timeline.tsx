@@ -23,6 +23,8 @@ const ICONS: Record<string, LucideIcon> = {
   token_issued: KeyRound,
   created: CirclePlay,
   sftp_opened: LogIn,
+  ftps_opened: LogIn,
+  ftp_opened: LogIn,
   request: ArrowUp,
   offset_asked: Pause,
   completed: Check,

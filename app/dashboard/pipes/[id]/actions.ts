@@ -15,6 +15,8 @@ const STILL_GOING = {
   http: 'Uploads in progress continue.',
   url: 'Imports in progress continue.',
   sftp: 'Open sessions can finish their files.',
+  ftps: 'Open sessions can finish their files.',
+  ftp: 'Open sessions can finish their files.',
 }
 export type Source = keyof typeof STILL_GOING
 

@@ -10,7 +10,7 @@ import type { Pipe } from '#lib/workspace/pipes/pipe.ts'
 type Props = { pipe: Pipe; set: DestinationSet; outputs: WebhookOutput[] }
 type End = { href: string; name: string; state: ReactNode }
 
-const SOURCES = { http: 'HTTP (TUS)', url: 'URL', sftp: 'SFTP' } as const
+const SOURCES = { http: 'HTTP (TUS)', url: 'URL', sftp: 'SFTP', ftps: 'FTPS', ftp: 'FTP' } as const
 
 /** What files come from and go to, with the state of each and the page where it is changed. */
 export function PipeEnds({ pipe: { id, source }, set, outputs }: Props) {

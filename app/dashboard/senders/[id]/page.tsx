@@ -7,7 +7,6 @@ import { Panel } from '#components/ui/panel.tsx'
 import { IfMay } from '#components/ui/rights.tsx'
 import { Time } from '#components/ui/time.tsx'
 import { getRuntime } from '#lib/platform/runtime.ts'
-import { sftpAddress } from '#lib/sftp/read-host-key.ts'
 import { listSenderKeys } from '#lib/sftp/sender-keys.ts'
 import { showSender } from '#lib/workspace/senders/read-senders.ts'
 import { listTokens } from '#lib/workspace/tokens/given-tokens.ts'
@@ -74,7 +73,7 @@ export default async function SenderPage({ params, searchParams }: Props) {
             }}
           />
         </Panel>
-        <SenderKeys sender={sender} keys={keys} takesSftp={!!sftpAddress(getRuntime().config)} />
+        <SenderKeys sender={sender} keys={keys} takesSftp={getRuntime().config.sftpPort !== undefined} />
         <IssuedTokens page={tokens} path={`/dashboard/senders/${id}`} query={query} />
         {!sender.revokedAt && (
           <>

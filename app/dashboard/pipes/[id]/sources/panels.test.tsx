@@ -11,7 +11,7 @@ vi.mock('next/navigation', () => ({ useRouter: () => ({}) }))
 const pipe = {
   id: 'pipe_k3v6q2m7x4ra5tzw2n6c',
   uploadUrl: 'http://localhost:3000/pipes/pipe_k3v6q2m7x4ra5tzw2n6c/files/',
-  source: { http: true, url: true, sftp: false },
+  source: { http: true, url: true, sftp: false, ftps: false, ftp: false },
 } as Pipe
 
 const linksIn = (blocked: boolean) => {

@@ -11,7 +11,7 @@ import { type Source, switchSource } from '../actions.ts'
 
 type PanelProps = { pipe: Pipe; source: Source; label: string; hint: string; children: ReactNode }
 
-function SourcePanel({ pipe, source, label, hint, children }: PanelProps) {
+export function SourcePanel({ pipe, source, label, hint, children }: PanelProps) {
   return (
     <div className="rounded-lg border bg-surface p-4">
       <ActionSwitch
