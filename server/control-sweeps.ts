@@ -86,8 +86,11 @@ export async function pruneExpired(db: Db, nowMs: number): Promise<number> {
     // Events that still have pending deliveries are pruned later, by age.
     sql`delete from events e using files f where f.erased_at < ${before(UNDO_MS)} and e.file_id = f.id and not exists (
       select from deliveries d where d.event_id = e.id and d.state = 'pending') returning 1`,
-    sql`delete from files f where f.erased_at < ${before(UNDO_MS)} and not exists (
-      select from file_destinations d where d.file_id = f.id and d.abort_pending) returning 1`,
+    sql`with gone as (
+        delete from files f where f.erased_at < ${before(UNDO_MS)} and not exists (
+          select from file_destinations d where d.file_id = f.id and d.abort_pending) returning lanes),
+      unlaned as (delete from files lane using gone where lane.id = any(gone.lanes))
+      select 1 from gone`,
   ]
   let pruned = 0
   for (const prune of prunes) pruned += (await rows(db, prune)).length

@@ -79,7 +79,7 @@ async function measureUploads({ db, metrics }: BacklogRuntime): Promise<void> {
     const [found] = await rows<{ count: number }>(
       db,
       sql`select count(*)::int as count
-        from (select from files where status = ${status} limit ${MOST}::int) unfinished`,
+        from (select from files where status = ${status} and lane_of is null limit ${MOST}::int) unfinished`,
     )
     metrics.uploadsUnfinished.set({ status }, found!.count)
   }

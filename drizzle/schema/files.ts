@@ -135,6 +135,14 @@ export const files = pgTable(
      * arrived.
      */
     joinedInto: uuid(),
+    /**
+     * The lanes of a file that is sent over several connections, in order. A lane is a contiguous range of the file's
+     * bytes with a row of its own: its writer, offset, part numbers and tail. The file has everything else.
+     */
+    lanes: uuid().array(),
+    /** For a lane: its file, and where it starts in the file. */
+    laneOf: uuid(),
+    firstByte: bytes(),
     /** This upload's part size, fixed once the length or the first part is known. */
     partBytes: bytes(),
     /** The number of the last recorded part, and where it ends. */
@@ -220,6 +228,9 @@ export const files = pgTable(
     index('files_reserving').on(t.lastByteAt).where(sql`${t.reservedBytes} > 0`),
   ],
 )
+
+/** A condition on a row of `files`: it is a file, as customers see it, instead of a piece of one. */
+export const IS_FILE = sql`(concat is distinct from 'partial' and lane_of is null)`
 
 /** A place where a file's object goes. */
 export const fileDestinations = pgTable(

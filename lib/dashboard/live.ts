@@ -6,6 +6,7 @@ import {
   fileDestinations,
   files,
   fileTimeline,
+  IS_FILE,
   inboxMessages,
   repairedParts,
 } from '#drizzle/schema/index.ts'
@@ -16,6 +17,7 @@ import { minutes, seconds } from '../platform/kernel/clock.ts'
 import { firstUuidAfter, isUuid } from '../platform/kernel/ids.ts'
 import { createBell } from '../platform/kernel/waits.ts'
 import type { Runtime } from '../platform/runtime.ts'
+import { offsetOf } from '../uploads/ledger/lanes.ts'
 
 /**
  * Topics that a page can follow. Each is read through an index, so that a query costs the same for any number of rows.
@@ -82,13 +84,15 @@ async function uploadsUnderWay(db: Db, workspaceId: string): Promise<Snapshot> {
       id: files.id,
       pipeId: files.pipeId,
       filename: files.filename,
-      offsetBytes: files.offsetBytes,
+      offsetBytes: sql<number>`${offsetOf(sql`files`)}`.mapWith(files.offsetBytes),
       lengthBytes: files.lengthBytes,
       status: files.status,
       waiting: isWaiting,
     })
     .from(files)
-    .where(and(eq(files.workspaceId, workspaceId), inArray(files.status, ['uploading', 'transferring'])))
+    .where(
+      and(eq(files.workspaceId, workspaceId), inArray(files.status, ['uploading', 'transferring']), IS_FILE),
+    )
     .orderBy(desc(files.id))
     .limit(LOOKED_AT)
   return { uploads, mark: JSON.stringify(uploads) }
@@ -98,7 +102,7 @@ async function newestFile(db: Db, workspaceId: string): Promise<string | undefin
   const [newest] = await db
     .select({ id: files.id })
     .from(files)
-    .where(eq(files.workspaceId, workspaceId))
+    .where(and(eq(files.workspaceId, workspaceId), IS_FILE))
     .orderBy(desc(files.id))
     .limit(1)
   return newest?.id
@@ -137,7 +141,7 @@ async function oneFile(db: Db, workspaceId: string, fileId: string): Promise<Sna
   const [file] = await db
     .select({
       status: files.status,
-      offsetBytes: files.offsetBytes,
+      offsetBytes: sql<number>`${offsetOf(sql`files`)}`.mapWith(files.offsetBytes),
       resumeCount: files.resumeCount,
       waiting: isWaiting,
     })

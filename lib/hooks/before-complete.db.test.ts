@@ -137,6 +137,33 @@ describeWithDatabase('before_complete', (database) => {
     ])
   })
 
+  it('is asked once about a file that arrives in lanes, whose own address reports the decision', async () => {
+    const body = randomBytes(20 * MiB)
+    const sendInLanes = async () => {
+      const headers = { 'Upload-Lanes': '2', 'Upload-Metadata': metadata({ filename: 'a.txt' }) }
+      const reply = await client.create(body.length, headers)
+      const lanes: { url: string; firstByte: number; length: number }[] = JSON.parse(reply.body).lanes
+      const send = (lane: (typeof lanes)[number]) =>
+        client.patch(lane.url, 0, body.subarray(lane.firstByte, lane.firstByte + lane.length))
+      expect((await Promise.all(lanes.map(send))).map(({ status }) => status)).toEqual([204, 204])
+      const url = reply.headers.location!
+      return { url, last: await client.patch(url, body.length - 1, body.subarray(-1)) }
+    }
+    decider.answer = () => ({ allow: true, result: { id: 7 } })
+    const allowed = await sendInLanes()
+    expect(allowed.last.status).toBe(204)
+    expect(JSON.parse(Buffer.from(allowed.last.headers['sluice-result']!, 'base64url').toString())).toEqual({
+      id: 7,
+    })
+    expect(decider.asked).toHaveLength(1)
+    await Promise.all(patient.context.background)
+    expect(await hasObject(allowed.url)).toBe(true)
+    decider.answer = () => ({ allow: false, reason: 'It has a virus.' })
+    const refused = await sendInLanes()
+    expect(problem(refused.last)).toEqual([403, 'upload_rejected', 'It has a virus.'])
+    expect(await hasObject(refused.url)).toBe(false)
+  })
+
   it.each(SIZES)(
     'reports a rejection of %i bytes each time, and leaves nothing in the bucket',
     async (size) => {

@@ -1,4 +1,4 @@
-import { and, eq, isNotNull } from 'drizzle-orm'
+import { and, eq, isNotNull, isNull } from 'drizzle-orm'
 import { dataStores, fileDestinations, files, pipes } from '#drizzle/schema/index.ts'
 import type { Db } from '../platform/db/database.ts'
 import { type EndingRuntime, endingContext, endUpload } from '../uploads/endings/end-upload.ts'
@@ -40,7 +40,7 @@ async function cancelAll(runtime: EndingRuntime, due: readonly string[], reason:
   return canceled
 }
 
-const isUnderWay = eq(files.status, 'uploading')
+const isUnderWay = and(eq(files.status, 'uploading'), isNull(files.laneOf))
 
 /** The ids of a Pipe's unfinished uploads, up to the limit. */
 async function uploadsOfPipe(db: Db, pipeId: string, limit: number): Promise<string[]> {

@@ -1,4 +1,5 @@
 import { sql } from 'drizzle-orm'
+import { IS_FILE } from '#drizzle/schema/index.ts'
 import { type Db, rows } from '../platform/db/database.ts'
 import { isFree, released } from '../uploads/ledger/lease-terms.ts'
 import { type SealedDataStore, sealedDataStoreColumn } from '../workspace/data-stores/sealed-data-store.ts'
@@ -35,7 +36,7 @@ export function unfinishedAfter(db: Db, after: string): Promise<Unfinished[]> {
           'required', d.required, 'dataStore', ${sealedDataStoreColumn()}) order by d.position) as destinations
       from files f join file_destinations d on d.file_id = f.id join data_stores ds on ds.id = d.data_store_id
       where f.id > ${after}::uuid and f.status = 'uploading' and f.length_bytes is not null
-        and f.concat is distinct from 'partial' and ${isFree}
+        and ${IS_FILE} and ${isFree}
       group by f.id having bool_and(not d.required or ds.deleted_at is null and ds.may_read)
       order by f.id limit ${PAGE}::int`,
   )

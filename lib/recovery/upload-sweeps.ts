@@ -103,7 +103,7 @@ const MAX_AGE_DAYS = 30
  * may be waiting for its turn or its source, so its worker ends it; here, it only expires at `expires_by`.
  */
 function isLate(nowMs: number): SQL {
-  return sql`expires_at <= ${new Date(nowMs).toISOString()}::timestamptz
+  return sql`lane_of is null and expires_at <= ${new Date(nowMs).toISOString()}::timestamptz
     and (protocol <> 'url' or expires_at = expires_by) and ${isFree} and (offset_bytes is distinct from length_bytes or protocol = ${COMPLETED_BY_CLIENT})`
 }
 

@@ -97,6 +97,36 @@ describe('a file with two required destinations and one best-effort destination'
     expect(buckets.map((bucket, n) => countOf(bucket) - before[n]!)).toEqual(Array(3).fill(requests))
   })
 
+  const inLanes = async (whole: Buffer, between = async () => {}) => {
+    const reply = await client.create(whole.length, { 'Upload-Lanes': '3' })
+    const lanes: { url: string; firstByte: number; length: number }[] = JSON.parse(reply.body).lanes
+    expect(lanes).toHaveLength(3)
+    for (const { url, firstByte, length } of lanes) {
+      const { status } = await client.patch(url, 0, whole.subarray(firstByte, firstByte + length))
+      expect(status).toBe(204)
+      await between()
+    }
+    return reply.headers.location!
+  }
+
+  it('is the same at each destination if it arrives in lanes', async () => {
+    const whole = randomBytes(30 * MiB)
+    const url = await inLanes(whole)
+    expect(await statesOf(url)).toEqual(everywhere)
+    await expectEverywhere(url, whole)
+  })
+
+  it('abandons a best-effort destination for all lanes at its first fault in one', async () => {
+    const whole = randomBytes(30 * MiB)
+    const url = await inLanes(whole, async () => {
+      buckets[2]!.faults.add({ operation: 'UploadPart', effect: REFUSED })
+    })
+    expect(await statesOf(url)).toEqual(part('rejected'))
+    site.clock.advance(minutes(2))
+    expect(await clearLeftovers(node.context)).toBe(1)
+    expect(await buckets[2]!.unfinished()).toEqual([])
+  })
+
   it('counts its bytes for each destination in the metrics, and once as confirmed', async () => {
     const { bucketBytes, uploadBytes } = site.runtime.metrics
     const sum = async () => {

@@ -21,6 +21,7 @@ import type { UploadTerms } from './rules/upload-terms.ts'
  * for which the query that reads these rows also takes the lease.
  */
 export type { WholeRequest } from './ledger/first-lease.ts'
+export type { LaneRow } from './ledger/lanes.ts'
 export type { CreationRight, UploadRight } from './ledger/upload-rights.ts'
 export type { PipeRow, UploadRow } from './ledger/upload-rows.ts'
 export type FileProtocol = UploadRow['protocol']

@@ -29,7 +29,7 @@ export type CoreRequest = Pick<UploadRequest, 'method' | 'pipeId' | 'fileId' | '
   sendInterim: UploadRequest['sendInterim']
 }
 /** `code` is an error's code. */
-export type CoreReply = { status: number; headers: Record<string, string>; code?: string }
+export type CoreReply = { status: number; headers: Record<string, string>; body?: string; code?: string }
 
 /** A node from the simulation's point of view. */
 export type CoreNode = {
@@ -138,6 +138,8 @@ export type LedgerFile = {
   lengthBytes: number | null
   offsetBytes: number
   recordedParts: number
+  /** For a lane: how many of its file's parts come before it. */
+  partsBefore: number
   recordedBytes: number
   boundEnds: number[]
   fence: number
@@ -146,6 +148,11 @@ export type LedgerFile = {
   countedBytes: number
   reservedBytes: number
   concat: 'partial' | 'final' | null
+  /** How many lanes it has; 0 for a file with one writer. */
+  lanes: number
+  /** For a lane: its file, and the first of its bytes. */
+  laneOf: string | null
+  firstByte: number
   /** The creation was rejected and left no record. */
   erased: boolean
   /**
@@ -174,8 +181,29 @@ export type Ledger = {
 export async function readLedger(session: Session): Promise<Ledger> {
   const [row] = await session.run({ text: LEDGER, prepare: true })
   const { ledger } = row as { ledger: string | Ledger }
-  return typeof ledger === 'string' ? JSON.parse(ledger) : ledger
+  const read: Ledger = typeof ledger === 'string' ? JSON.parse(ledger) : ledger
+  const whole = new Map(read.files.map((file) => [file.id, file]))
+  return { ...read, files: read.files.map((file) => withParts(file, whole.get(file.laneOf ?? ''))) }
 }
+
+/** A lane's parts are recorded for its file. Here, an open lane has them too, with ranges and numbers of its own. */
+function withParts(lane: LedgerFile, file: LedgerFile | undefined): LedgerFile {
+  if (!file) return lane
+  const filename = laneName(file.filename, lane.firstByte)
+  const { partsBefore, recordedParts } = lane
+  const counted = recordedParts - partsBefore
+  if (lane.status !== 'uploading') return { ...lane, filename, recordedParts: counted }
+  const parts = file.parts
+    .filter(({ number }) => number > partsBefore && number <= recordedParts)
+    .map((part) => ({
+      ...part,
+      number: part.number - partsBefore,
+      offsetBytes: part.offsetBytes - lane.firstByte,
+    }))
+  return { ...lane, filename, parts, recordedParts: counted }
+}
+
+export const laneName = (filename: string, firstByte: number) => `${filename}-lane-at-${firstByte}`
 
 /** Encryption adds 28 bytes to a tail. */
 const LEDGER = `select json_build_object(
@@ -186,13 +214,14 @@ const LEDGER = `select json_build_object(
     'reason', f.failure_reason, 'lengthBytes', f.length_bytes, 'offsetBytes', f.offset_bytes,
     'recordedParts', f.recorded_parts, 'recordedBytes', f.recorded_bytes, 'boundEnds', f.bound_ends,
     'fence', f.lease_fence, 'holder', f.lease_holder, 'leaseUntil', f.lease_until, 'countedBytes', f.counted_bytes,
-    'reservedBytes', f.reserved_bytes, 'concat', f.concat, 'erased', f.erased_at is not null,
+    'reservedBytes', f.reserved_bytes, 'concat', f.concat, 'lanes', coalesce(cardinality(f.lanes), 0), 'laneOf', f.lane_of,
+    'firstByte', coalesce(f.first_byte, 0), 'partsBefore', coalesce(f.first_byte / f.part_bytes, 0), 'erased', f.erased_at is not null,
     'retired', f.retired_at is not null, 'joinedInto', f.joined_into, 'decision', f.decision,
     'decisions', (select coalesce(json_agg(json_build_object('state', d.state, 'by', d.decided_by)), '[]')
       from file_decisions d where d.file_id = f.id),
-    'destinations', (select json_agg(json_build_object('position', d.position,
+    'destinations', (select coalesce(json_agg(json_build_object('position', d.position,
       'required', d.required, 'status', d.status, 'bucket', d.bucket, 'key', d.key,
-      'multipartId', d.multipart_id) order by d.position) from file_destinations d where d.file_id = f.id),
+      'multipartId', d.multipart_id) order by d.position), '[]') from file_destinations d where d.file_id = f.id),
     'parts', (select coalesce(json_agg(json_build_object('number', p.number, 'offsetBytes', p.offset_bytes,
       'sizeBytes', p.size_bytes, 'etags', p.etags) order by p.number), '[]') from file_parts p where p.file_id = f.id),
     'tails', (select coalesce(json_agg(json_build_object('offsetBytes', t.offset_bytes,

@@ -85,6 +85,7 @@ const habitsOf = ({ bytes, destinations = 1 }: Plot): Habits => ({
       latePercent: 0,
       startsLate: false,
       interop: undefined,
+      lanes: 1,
       cuts: [],
     },
   ],

@@ -179,15 +179,17 @@ function drawPlan(
   often: { deferred: number; checksums: number },
 ): UploadPlan {
   const bytes = choices.pick([18_000, 26_000, 18_000, 26_000, 9_000, 16_384, 8_192, 700, 1, 0])
-  const protocols = ['tus', 'http', 'resumable-http', 'join'] as const
+  const protocols = ['tus', 'http', 'resumable-http', 'join', 'lanes'] as const
+  const protocol = protocols[choices.weighted([60, 8, 15, joins ? 80 : 0, joins ? 0 : 25])]!
+  const isInLanes = protocol === 'lanes'
   return {
-    protocol: protocols[choices.weighted([60, 8, 15, joins ? 80 : 0])]!,
+    protocol,
     bytes,
     isWhatItSays: choices.percent(60),
-    deferred: choices.percent(often.deferred),
+    deferred: choices.percent(often.deferred) && !isInLanes,
     declarePercent: choices.pick([30, 5]),
     checksums: choices.percent(often.checksums),
-    withCreation: choices.percent(40),
+    withCreation: choices.percent(40) && !isInLanes,
     requestBytes: choices.pick([100_000, 10_000, 6_000, 3_000, 'varied', 'varied', 'varied']),
     mostChunks: choices.pick([3, 3, 8]),
     twicePercent: choices.pick([0, 0, 30, 60]),
@@ -195,6 +197,7 @@ function drawPlan(
     latePercent: choices.pick([0, 30]),
     startsLate: idles && choices.percent(40),
     interop: choices.pick(['10', '6', undefined]),
+    lanes: choices.whole(1, 4),
     cuts: choices.pick([[0.5], [0.3, 0.6], [0, 0.4]]).map((share) => Math.floor(share * bytes)),
   }
 }

@@ -87,17 +87,18 @@ export class Invariants {
 
   /** Checks a bucket request that is about to leave its node. */
   sending(host: Host, operation: string, { bucket, key, query, body }: BucketRequest): void {
-    const file = this.ledger.files.find((one) => one.destinations.some((at) => at.key === key))
+    const number = Number(query.get('partNumber'))
+    const file = this.#writtenAt(key, number)
     assertHolds(
       'no bytes of another type are sent',
       !file || body.length === 0 || this.#isWhatItSays(file),
       () => `${host.name} sends ${operation} with ${file!.filename} to ${bucket}`,
     )
     if (!file || operation !== 'UploadPart' || file.concat === 'final' || isEnded(file)) return
-    const number = Number(query.get('partNumber'))
     const multipartId = query.get('uploadId')!
-    const from = startOf(file, number)
-    const bound = from === undefined ? undefined : endOf(file, number, from)
+    const inFile = number - file.partsBefore
+    const from = startOf(file, inFile)
+    const bound = from === undefined ? undefined : endOf(file, inFile, from)
     const source = this.#sourceOf(file)
     assertHolds(
       'a part is bound before it is sent',
@@ -110,7 +111,15 @@ export class Invariants {
       source.subarray(from!, bound).equals(body),
       () => `${host.name} sends part ${number} of ${file.filename} to ${bucket}`,
     )
-    this.#sent.add(file, { multipartId, number, from: from!, to: from! + body.length })
+    this.#sent.add(file, { multipartId, number: inFile, from: from!, to: from! + body.length })
+  }
+
+  /** The file with this key or, if it is sent in lanes, the lane that this part belongs to. */
+  #writtenAt(key: string, partNumber: number): LedgerFile | undefined {
+    const file = this.ledger.files.find((one) => one.destinations.some((at) => at.key === key))
+    if (!file || file.lanes === 0 || partNumber === 0) return file
+    const before = ({ laneOf, partsBefore }: LedgerFile) => laneOf === file.id && partsBefore < partNumber
+    return this.ledger.files.filter(before).sort((a, b) => b.partsBefore - a.partsBefore)[0]
   }
 
   /** Checks a bucket that has handled a request: a late part must not replace a recorded one. */
@@ -200,7 +209,7 @@ export class Invariants {
       assertHolds('no lease without an owner', core.held.size === 0, () => `${host.name} still has a lease`)
     }
     for (const client of this.#world.clients)
-      for (const one of [client, ...client.pieces]) this.#checkClient(one)
+      for (const one of [client, ...client.pieces]) if (one.plan.protocol !== 'lane') this.#checkClient(one)
   }
 
   #checkClient(client: SimulatedClient): void {
@@ -228,7 +237,7 @@ export class Invariants {
       client.end !== 'refused' || this.#world.habits.quotaBytes > 0,
       () => `${client.name} was rejected`,
     )
-    const isOfPiece = client.pieces.some(({ end }) => end === 'gone')
+    const isOfPiece = client.plan.protocol === 'join' && client.pieces.some(({ end }) => end === 'gone')
     assertHolds(
       'no upload fails without a reason',
       client.end !== 'gone' || isOfPiece || this.#mayFail(mine),

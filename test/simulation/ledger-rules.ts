@@ -12,6 +12,7 @@ export const isEnded = ({ status }: LedgerFile) => ENDED.has(status)
 
 /** Whether the file has an object at every required destination. */
 export const isStored = ({ status }: LedgerFile) => status.endsWith('transferred')
+export const isLane = ({ laneOf }: LedgerFile) => laneOf !== null
 const isOpen = ({ status }: LedgerDestination) => status.endsWith('ing')
 const isDelivered = ({ status }: LedgerDestination) => status === 'transferred'
 
@@ -19,10 +20,12 @@ const isDelivered = ({ status }: LedgerDestination) => status === 'transferred'
 export function checkFile(file: LedgerFile, ends: number): void {
   const { filename, status, destinations } = file
   const isPut = destinations.every((one) => isDelivered(one) || !one.required)
-  if (!isEnded(file) && file.concat !== 'final' && !isPut) checkOffset(file)
-  if (file.status === 'uploading') checkBound(file)
-  checkDestinations(file)
-  const events = file.concat !== 'partial' && !file.erased ? ends : 0
+  // While a file is sent in lanes, each of them has an offset and part numbers of its own.
+  const isInLanes = file.lanes > 0 && status === 'uploading'
+  if (!isEnded(file) && file.concat !== 'final' && (!isPut || isLane(file)) && !isInLanes) checkOffset(file)
+  if (status === 'uploading' && !isInLanes) checkBound(file)
+  if (!isLane(file)) checkDestinations(file)
+  const events = file.concat !== 'partial' && !isLane(file) && !file.erased ? ends : 0
   assertHolds(
     'one event per status change',
     file.events === events,
@@ -131,7 +134,8 @@ export function checkChange(
   const isRepaired = was.status === 'partially_transferred' && is.status === 'transferred'
   assertHolds(
     'an end is final',
-    !isEnded(was) || was.status === is.status || isRepaired,
+    // A lane that was complete ends with its file.
+    !isEnded(was) || was.status === is.status || isRepaired || isLane(is),
     () => `${is.filename} was ${was.status} and is ${is.status}`,
   )
   for (const [n, { status, bucket }] of is.destinations.entries()) {
@@ -154,6 +158,8 @@ export function checkChange(
     is.fence >= was.fence,
     () => `${is.filename} had fence ${was.fence} and has ${is.fence}`,
   )
+  // The writers of its lanes record the parts of a file, and that all of them have arrived.
+  if (is.lanes > 0 && was.status === 'uploading') return
   if (is.fence > was.fence || writtenOf(was) === writtenOf(is)) return
   assertHolds(
     'only the holder of the lease writes',
@@ -174,8 +180,8 @@ function writtenOf(file: LedgerFile): string {
 
 export function checkUsage({ files, usedBytes, reservedBytes, dayBytes }: Ledger, quotaBytes: number): void {
   const sum = (of: (file: LedgerFile) => number) => files.reduce((total, file) => total + of(file), 0)
-  // A joined file's bytes were counted with its pieces.
-  const counted = sum((file) => (file.concat === 'final' ? 0 : file.countedBytes))
+  // The bytes of a joined file were counted with its pieces, and those of a file in lanes with its lanes.
+  const counted = sum((file) => (file.concat === 'final' || file.lanes > 0 ? 0 : file.countedBytes))
   const reserved = sum((file) => file.reservedBytes)
   assertHolds(
     'quota counts each byte once',

@@ -1,5 +1,6 @@
 import type { LedgerFile } from './core.ts'
 import { assertHolds } from './failure.ts'
+import { isLane } from './ledger-rules.ts'
 
 type Range = { from: number; to: number }
 type Sent = Range & { multipartId: string; number: number }
@@ -9,13 +10,14 @@ type Sent = Range & { multipartId: string; number: number }
  * that range.
  */
 export class SentParts {
-  /** By multipart upload and number. */
+  /** By multipart upload, for a lane also by its id, and by number. */
   readonly #ranges = new Map<string, Map<number, Range>>()
 
   add(file: LedgerFile, { multipartId, number, from, to }: Sent): void {
-    const ranges = this.#ranges.get(multipartId) ?? new Map<number, Range>()
+    const at = nameOf(file, multipartId)
+    const ranges = this.#ranges.get(at) ?? new Map<number, Range>()
     const first = ranges.get(number) ?? { from, to }
-    this.#ranges.set(multipartId, ranges.set(number, { from, to }))
+    this.#ranges.set(at, ranges.set(number, { from, to }))
     assertHolds(
       'no part number is bound to two ranges',
       (first.from === from && first.to === to) || endsInside(file, first),
@@ -43,10 +45,17 @@ export class SentParts {
     return this.#of(file).some(([, sent]) => endsInside(file, sent))
   }
 
-  #of({ destinations }: LedgerFile): [number, Range][] {
-    return destinations.flatMap(({ multipartId }) => [...(this.#ranges.get(multipartId ?? '') ?? [])])
+  #of(file: LedgerFile): [number, Range][] {
+    const names = isLane(file)
+      ? [...this.#ranges.keys()].filter((name) => name.startsWith(nameOf(file, '')))
+      : file.destinations.map(({ multipartId }) => nameOf(file, multipartId ?? ''))
+    return names.flatMap((name) => [...(this.#ranges.get(name) ?? [])])
   }
 }
+
+/** Each lane numbers its parts from 1. */
+const nameOf = (file: LedgerFile, multipartId: string) =>
+  isLane(file) ? `${file.id} ${multipartId}` : multipartId
 
 /** Decision 8: a late length can end inside a part that was sent, and its number then gets a shorter range. */
 const endsInside = ({ lengthBytes }: LedgerFile, { to }: Range) => lengthBytes !== null && to > lengthBytes

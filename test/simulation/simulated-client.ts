@@ -4,8 +4,11 @@ import { Exchange, type Interim, type Reply } from './exchange.ts'
 import type { World } from './world.ts'
 
 export type UploadPlan = {
-  /** `join`: TUS partial uploads, which a final request joins into one file. */
-  protocol: 'tus' | 'http' | 'resumable-http' | 'join'
+  /**
+   * `join`: TUS partial uploads, which a final request joins into one file. `lanes`: TUS over several connections, each
+   * of which is a `lane`.
+   */
+  protocol: 'tus' | 'http' | 'resumable-http' | 'join' | 'lanes' | 'lane'
   bytes: number
   /** Whether the first bytes match the declared type. Nobody notices unless the Pipe verifies the content. */
   isWhatItSays: boolean
@@ -31,6 +34,8 @@ export type UploadPlan = {
   startsLate: boolean
   /** The draft version of a Resumable Uploads for HTTP client; without one, it does not learn the address early. */
   interop: string | undefined
+  /** How many lanes it asks for. */
+  lanes: number
   /** Where a joined file is cut into pieces. */
   cuts: number[]
 }

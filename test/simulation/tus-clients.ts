@@ -1,3 +1,4 @@
+import { laneName } from './core.ts'
 import type { Reply } from './exchange.ts'
 import { DECLARED, furthest, SimulatedClient } from './simulated-client.ts'
 
@@ -7,8 +8,8 @@ export class TusClient extends SimulatedClient {
   #isDeclared = false
 
   protected async attempt(): Promise<void> {
-    if (this.fileId === undefined) await this.#create()
-    else await this.#resume()
+    if (this.fileId === undefined) await this.create()
+    else await this.resume()
   }
 
   /** The other headers of the request that creates the upload. */
@@ -16,7 +17,8 @@ export class TusClient extends SimulatedClient {
     return {}
   }
 
-  async #create(): Promise<void> {
+  /** Returns the body of the response. */
+  protected async create(): Promise<string | undefined> {
     const { deferred, withCreation } = this.plan
     const { length } = this.source
     const body = withCreation ? this.bodyFrom(0) : undefined
@@ -25,9 +27,10 @@ export class TusClient extends SimulatedClient {
       ? { 'upload-defer-length': '1' }
       : { 'upload-length': String(length) }
     const reply = await this.request('POST', body, { ...declared, ...this.metadata, ...this.creation })
-    if (reply === 'nothing' || reply.status !== 201) return
+    if (reply === 'nothing' || reply.status !== 201) return undefined
     this.fileId = this.addressOf(reply)
     this.#confirm(reply)
+    return reply.body
   }
 
   protected get metadata(): Record<string, string> {
@@ -37,7 +40,7 @@ export class TusClient extends SimulatedClient {
     return { 'upload-metadata': `filename ${filename},filetype ${filetype}` }
   }
 
-  async #resume(): Promise<void> {
+  protected async resume(): Promise<void> {
     const head = await this.request('HEAD', undefined, {})
     if (head === 'nothing') return
     if (head.status === 404 || head.status === 410) this.end = 'gone'
@@ -113,5 +116,45 @@ export class JoiningClient extends TusClient {
     if (reply.status !== 201) return
     this.fileId = this.addressOf(reply)
     this.end = 'done'
+  }
+}
+
+/** A range of a file with lanes. Its file ends all of them. */
+class LaneClient extends TusClient {
+  protected override async cancels(): Promise<boolean> {
+    return false
+  }
+}
+
+/** Sends the lanes of its file at the same time. */
+export class LanesClient extends TusClient {
+  protected override get creation(): Record<string, string> {
+    return { 'upload-lanes': String(this.plan.lanes) }
+  }
+
+  protected override async attempt(): Promise<void> {
+    if (this.fileId === undefined) return this.#divide()
+    if (this.pieces.length > 0) {
+      const sending = Promise.all(this.pieces.map((lane) => lane.run()))
+      await this.cancels(() => this.request('DELETE', undefined, {}))
+      await sending
+      if (this.end) return
+      this.end = this.pieces.find(({ end }) => end !== 'done')?.end
+    }
+    // A file with lanes needs its last byte again if a hook has not decided on it yet.
+    if (!this.end) await this.resume()
+  }
+
+  async #divide(): Promise<void> {
+    const body = await this.create()
+    if (!body) return
+    const { lanes }: { lanes: { url: string; firstByte: number; length: number }[] } = JSON.parse(body)
+    this.pieces = lanes.map(({ url, firstByte, length }) => {
+      const source = this.source.subarray(firstByte, firstByte + length)
+      const plan = { ...this.plan, protocol: 'lane' as const }
+      const lane = new LaneClient(this.world, laneName(this.name, firstByte), source, plan)
+      lane.fileId = url.split('/').at(-1)
+      return lane
+    })
   }
 }

@@ -18,7 +18,7 @@ import { idle, simulateTime } from './simulated-time.ts'
 import { BUCKETS, type Site } from './site.ts'
 import { Swarm } from './swarm.ts'
 import { Trace } from './trace.ts'
-import { JoiningClient, PieceClient, TusClient } from './tus-clients.ts'
+import { JoiningClient, LanesClient, PieceClient, TusClient } from './tus-clients.ts'
 
 /** More steps than any run that finishes needs. */
 const MAX_STEPS = 20_000
@@ -131,6 +131,7 @@ export class World {
   #clientOf(plan: UploadPlan, name: string, source: Buffer): SimulatedClient {
     if (plan.protocol === 'http') return new PlainClient(this, name, source, plan)
     if (plan.protocol === 'resumable-http') return new ResumableClient(this, name, source, plan)
+    if (plan.protocol === 'lanes') return new LanesClient(this, name, source, plan)
     if (plan.protocol === 'tus') return new TusClient(this, name, source, plan)
     const client = new JoiningClient(this, name, source, plan)
     const ends = [...plan.cuts, source.length]

@@ -110,7 +110,7 @@ export async function eraseFile({ db, clock }: CoreRuntime, actor: Actor, id: st
         .update(files)
         .set({ erasedAt: new Date(clock.now()) })
         .where(eq(files.id, id))
-    } else await tx.delete(files).where(eq(files.id, id))
+    } else await tx.delete(files).where(inArray(files.id, [id, ...(file.lanes ?? [])]))
     await recordAudit({ db: tx, clock }, actor, { action: 'file.erased', subjectId: id })
   })
 }

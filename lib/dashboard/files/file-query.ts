@@ -1,6 +1,6 @@
 import { and, eq, gt, gte, isNull, lt, type SQL, sql } from 'drizzle-orm'
 import { z } from 'zod'
-import { DECISION_STATES, FILE_PROTOCOLS, FILE_STATUSES, files } from '#drizzle/schema/index.ts'
+import { DECISION_STATES, FILE_PROTOCOLS, FILE_STATUSES, files, IS_FILE } from '#drizzle/schema/index.ts'
 import type { Actor } from '../../identity/audit/record-audit.ts'
 import { pageQuery } from '../../platform/db/page.ts'
 import { firstUuidAt, isPipeId, isUuid } from '../../platform/kernel/ids.ts'
@@ -122,4 +122,4 @@ const like = (text: string) => `%${text.replace(/[\\%_]/g, '\\$&')}%`
 const IS_WAITING = sql`(status = 'uploading' and byte_at < now() - interval '5 minutes')`
 
 /** The files that customers see. Partial uploads are not listed, only the file that they are concatenated into. */
-export const listed = and(isNull(files.erasedAt), sql`${files.concat} is distinct from 'partial'`)
+export const listed = and(isNull(files.erasedAt), IS_FILE)

@@ -1,10 +1,11 @@
-import { and, desc, eq, inArray, type SQL, sql } from 'drizzle-orm'
+import { and, desc, eq, getTableColumns, inArray, type SQL, sql } from 'drizzle-orm'
 import { batches, fileDecisions, fileDestinations, files } from '#drizzle/schema/index.ts'
 import type { Actor } from '../../identity/audit/record-audit.ts'
 import { type Db, rows } from '../../platform/db/database.ts'
 import { eachPage, type From, readTurn, type TurnedPage, turnPage } from '../../platform/db/page.ts'
 import { isUuid } from '../../platform/kernel/ids.ts'
 import type { Runtime } from '../../platform/runtime.ts'
+import { offsetOf } from '../../uploads/ledger/lanes.ts'
 import { type File, toFile } from './file.ts'
 import { alongIndex, type FileQuery, fits, LOOKED_AT, MAX_COMPARED } from './file-query.ts'
 
@@ -75,10 +76,16 @@ function inOrderOf(ids: string[], found: File[]): File[] {
   return ids.flatMap((id) => byId.get(id) ?? [])
 }
 
+/** A row of `files`, with the confirmed bytes of all lanes. */
+export const FILE_COLUMNS = {
+  ...getTableColumns(files),
+  offsetBytes: sql<number>`${offsetOf(sql`files`)}`.mapWith(files.offsetBytes),
+}
+
 export async function readFiles(db: Db, ids: string[]): Promise<File[]> {
   if (ids.length === 0) return []
   const [found, destinations] = await Promise.all([
-    db.select().from(files).where(inArray(files.id, ids)).orderBy(desc(files.id)),
+    db.select(FILE_COLUMNS).from(files).where(inArray(files.id, ids)).orderBy(desc(files.id)),
     db.select().from(fileDestinations).where(inArray(fileDestinations.fileId, ids)),
   ])
   const byFile = Map.groupBy(destinations, ({ fileId }) => fileId)

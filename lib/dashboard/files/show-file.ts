@@ -6,7 +6,7 @@ import { SluiceError } from '../../platform/kernel/errors.ts'
 import { firstUuidAfter, isUuid } from '../../platform/kernel/ids.ts'
 import type { Runtime } from '../../platform/runtime.ts'
 import { type FileWithTimeline, type TimelineEntry, toFile } from './file.ts'
-import { readBatchNames, readDecisions } from './list-files.ts'
+import { FILE_COLUMNS, readBatchNames, readDecisions } from './list-files.ts'
 
 /** The limit for each kind of entry: an upload sent in tiny requests would have more entries than anyone reads. */
 const MAX_ENTRIES = 500
@@ -80,9 +80,16 @@ export async function findFile(
   lock?: 'update',
 ): Promise<typeof files.$inferSelect> {
   const query = db
-    .select()
+    .select(FILE_COLUMNS)
     .from(files)
-    .where(and(eq(files.id, id), eq(files.workspaceId, actor.workspaceId), isNull(files.erasedAt)))
+    .where(
+      and(
+        eq(files.id, id),
+        eq(files.workspaceId, actor.workspaceId),
+        isNull(files.erasedAt),
+        isNull(files.laneOf),
+      ),
+    )
   const [row] = isUuid(id) ? await (lock ? query.for(lock) : query) : []
   if (!row) throw new SluiceError('not_found', 'There is no such file.')
   return row

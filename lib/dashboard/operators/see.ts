@@ -1,4 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
+import { IS_FILE } from '#drizzle/schema/index.ts'
 import { LAST_SEEN } from '../../identity/sessions/sessions.ts'
 import { rows } from '../../platform/db/database.ts'
 import { type Standby, standbyOf } from '../../platform/db/primary.ts'
@@ -97,7 +98,7 @@ function columns(nowMs: number): SQL {
     (select u.email from members m join users u on u.id = m.user_id
       where m.workspace_id = w.id and m.role = 'owner' order by m.created_at limit 1) as owner,
     coalesce((select used_bytes from usage_months u where u.workspace_id = w.id and u.month = ${month}), 0) as "usedBytes",
-    (select count(*)::int from (select from files f where f.workspace_id = w.id and f.status = 'uploading'
+    (select count(*)::int from (select from files f where f.workspace_id = w.id and f.status = 'uploading' and ${IS_FILE}
       limit ${MOST_COUNTED}) open) as "uploadsUnderWay",
     (select count(*)::int from alerts a where a.workspace_id = w.id and a.cleared_at is null
       and a.kind in ${PROBLEMS}) as problems`
@@ -152,7 +153,7 @@ export async function seeBacklogs({ db }: CoreRuntime): Promise<Backlog[]> {
     union all select 'Files waiting for a decision', count(*)::int, min(created_at)
       from (select created_at from files where status = 'transferring' and decision in ('asked', 'deferred') limit ${MOST_WAITING}) a
     union all select 'Uploads in progress', count(*)::int, min(created_at)
-      from (select created_at from files where status = 'uploading' limit ${MOST_WAITING}) u`,
+      from (select created_at from files where status = 'uploading' and ${IS_FILE} limit ${MOST_WAITING}) u`,
   )
 }
 

@@ -1,5 +1,5 @@
 import { and, eq, gte, lt, or, sql } from 'drizzle-orm'
-import { counts } from '#drizzle/schema/index.ts'
+import { counts, IS_FILE } from '#drizzle/schema/index.ts'
 import type { Actor } from '../../identity/audit/record-audit.ts'
 import { rows } from '../../platform/db/database.ts'
 import { days, hours } from '../../platform/kernel/clock.ts'
@@ -77,7 +77,7 @@ export async function readFigures(
             and state = 'pending' ${ofPipe} limit ${MAX_OPEN}::int) sent where attempt_count > 0) as retrying,
           (count(*) filter (where coalesce(last_byte_at, created_at) < now() - interval '5 minutes'))::int as waiting
         from (select last_byte_at, created_at from files where workspace_id = ${workspaceId}::uuid and status = 'uploading'
-          and erased_at is null and concat is distinct from 'partial' ${ofPipe}
+          and erased_at is null and ${IS_FILE} ${ofPipe}
           limit ${MAX_OPEN}::int) one`,
     ),
   ])

@@ -1,4 +1,5 @@
 import { sql } from 'drizzle-orm'
+import { IS_FILE } from '#drizzle/schema/index.ts'
 import type { Actor } from '../../identity/audit/record-audit.ts'
 import { rows } from '../../platform/db/database.ts'
 import { days, seconds } from '../../platform/kernel/clock.ts'
@@ -27,7 +28,7 @@ export async function readMap({ db, clock }: CoreRuntime, { workspaceId }: Actor
           bool_or(status = 'uploading' and last_byte_at > ${since(MOVING_MS)}) as moving
         from (select pipe_id, status, decision, last_byte_at from files
           where ${mine} and status in ('uploading', 'transferring') and erased_at is null
-            and concat is distinct from 'partial' limit ${MOST}::int) one
+            and ${IS_FILE} limit ${MOST}::int) one
         group by 1
       ), sent as (
         select d.pipe_id, array_agg(d.data_store_id::text order by d.position) as stores

@@ -1,5 +1,5 @@
 import { and, count, eq, sql } from 'drizzle-orm'
-import { files } from '#drizzle/schema/index.ts'
+import { files, IS_FILE } from '#drizzle/schema/index.ts'
 import type { Actor } from '../../identity/audit/record-audit.ts'
 import { rows } from '../../platform/db/database.ts'
 import type { Runtime } from '../../platform/runtime.ts'
@@ -40,6 +40,6 @@ export async function countUnderWay({ db }: Pick<Runtime, 'db'>, { workspaceId }
   const [row] = await db
     .select({ n: count() })
     .from(files)
-    .where(and(eq(files.workspaceId, workspaceId), eq(files.status, 'uploading')))
+    .where(and(eq(files.workspaceId, workspaceId), eq(files.status, 'uploading'), IS_FILE))
   return row!.n
 }

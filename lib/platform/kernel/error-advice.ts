@@ -116,6 +116,11 @@ export const errorAdvice: Record<ErrorCode, { means: string; remedy: string }> =
       'This is the address of a final upload, which is joined from partial uploads and accepts no bytes itself.',
     remedy: 'Send the bytes to the partial uploads, and create the final upload when they are complete.',
   },
+  upload_has_lanes: {
+    means:
+      'The file was created with Upload-Lanes. Its own address accepts no bytes while its lanes are incomplete.',
+    remedy: 'Send the bytes to the addresses of the lanes. A GET of the address of the file lists them.',
+  },
   workspace_suspended: {
     means:
       'The administrator suspended the workspace, or its owner deleted it and can still restore it. It issues no tokens and accepts no bytes.',

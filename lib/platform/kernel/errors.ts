@@ -28,6 +28,7 @@ export const errorCodes = {
   upload_rejected: [403, 'The upload was rejected'],
   batch_sealed: [403, 'The batch is sealed'],
   upload_is_final: [403, 'A final upload accepts no bytes'],
+  upload_has_lanes: [403, 'The bytes of this file go to its lanes'],
   forbidden: [403, 'Not allowed'],
   cross_site_request: [403, 'The request came from another site'],
   not_found: [404, 'Not found'],

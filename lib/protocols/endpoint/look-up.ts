@@ -118,6 +118,11 @@ function busy(cause?: unknown): SluiceError {
  */
 export async function deleteUpload(context: UploadContext, request: UploadRequest): Promise<UploadResponse> {
   const { upload } = await authenticateToContinue(context, request)
+  if (upload.laneOf)
+    throw new SluiceError(
+      'method_not_allowed',
+      'This is the address of a lane. Send DELETE to the address of its file.',
+    )
   assertStillThere(upload, context.clock.now())
   if (hasObject(upload.status)) await retireUpload(context, upload.id)
   else await cancelUpload(context, { fileId: upload.id, workspaceId: upload.workspaceId })

@@ -45,6 +45,7 @@ async function open(context: UploadContext, asked: AppendRequest): Promise<Opene
   if (!right.upload.leased) assertStillThere(right.upload, context.clock.now())
   if (right.upload.status !== 'uploading' || repeatsLastByte(right.upload, chunk))
     return { right, upload: undefined, limitBytes: 0 }
+  if (right.upload.lanes) throw new SluiceError('upload_has_lanes')
   try {
     const opened = await openForBytes(context, right, { fromBytes, bytes, lengthBytes })
     if (opened.kind === 'moved') throw offsetConflict(opened.toldBytes, chunk)

@@ -76,9 +76,9 @@ export async function receiveFirstBody(
  * For a writer that has lost its lease: adds the current offset to the error, or replaces the error if the upload has
  * ended.
  */
-async function withOffset(context: UploadContext, { fileId }: Upload, error: unknown): Promise<unknown> {
+async function withOffset(context: UploadContext, { lease }: Upload, error: unknown): Promise<unknown> {
   if (!isSluiceError(error) || error.code !== 'upload_locked' || error.headers['Upload-Offset']) return error
-  const now = await readProgress(context, fileId).catch(() => undefined)
+  const now = await readProgress(context, lease.fileId).catch(() => undefined)
   if (!now) return error
   if (!['uploading', 'transferring', 'transferred'].includes(now.status))
     return new SluiceError('upload_gone', 'The upload ended while this request was writing it.')

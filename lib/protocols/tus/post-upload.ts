@@ -3,6 +3,7 @@ import { SluiceError } from '../../platform/kernel/errors.ts'
 import { noteRequest } from '../../platform/kernel/request-context.ts'
 import { failInterrupted } from '../../uploads/endings/end-upload.ts'
 import { createUpload, type Declared } from '../../uploads/opening/create-upload.ts'
+import { MAX_LANES } from '../../uploads/rules/lane-plan.ts'
 import { NO_BYTES } from '../../uploads/stream/body.ts'
 import { RequestSource } from '../../uploads/stream/request-source.ts'
 import type { UploadContext } from '../../uploads/upload-context.ts'
@@ -17,6 +18,7 @@ import {
   type UploadResponse,
   uploadAddress,
 } from '../endpoint/upload-request.ts'
+import { describeLanes } from './lanes.ts'
 import {
   assertOffsetStream,
   bodyCheck,
@@ -48,6 +50,7 @@ export async function postUpload(
   const hasBody = bytes !== 0
   if (hasBody) assertOffsetStream(request)
   const { lengthBytes } = declared
+  const lanes = readLanesAsked(request, { ...declared, hasBody })
   if (lengthBytes !== null && bytes !== undefined && bytes > lengthBytes)
     throw new SluiceError('file_too_large', 'The body is longer than Upload-Length.')
   const check = hasBody ? bodyCheck(request) : undefined
@@ -55,11 +58,15 @@ export async function postUpload(
   if (!hasBody) bodyCheck(request)?.verify()
   const right = await authenticateToCreate(context, request)
   const incoming = hasBody || lengthBytes === 0 ? { bytes } : undefined
-  const made = await createUpload(context, right, declared, incoming)
+  const made = await createUpload(context, right, { ...declared, lanes }, incoming)
   noteRequest({ fileId: made.fileId })
   const location = { Location: uploadAddress(uploadUrl, request.pipeId, made.fileId) }
   const { upload } = made
-  if (!upload) return { status: 201, headers: { ...location, ...expiresHeader(made.expiresAtMs) } }
+  if (!upload) {
+    const headers = { ...location, ...expiresHeader(made.expiresAtMs) }
+    if (made.lanes.length === 0) return { status: 201, headers }
+    return describeLanes({ status: 201, headers }, { uploadUrl, pipeId: request.pipeId, lanes: made.lanes })
+  }
   const { why, state, offsetBytes, result } = await receiveFirstBody(context, right, upload, {
     body: { source, check },
     rules: tusRules({ check }),
@@ -105,6 +112,32 @@ async function joinUploads(
   if (!right.pipe.hooks.includes('before_complete')) return { status: 201, headers: location }
   const { result } = await decided(context, { fileId, progress: { lengthBytes: null, lengthCameLast: null } })
   return { status: 201, headers: { ...location, ...resultHeader(result) } }
+}
+
+/** How many lanes the client asks for at most. Undefined if it does not ask. */
+function readLanesAsked(
+  request: UploadRequest,
+  {
+    lengthBytes,
+    concat,
+    hasBody,
+  }: { lengthBytes: number | null; concat: 'partial' | null; hasBody: boolean },
+): number | undefined {
+  const asked = request.headers['upload-lanes']
+  if (asked === undefined) return undefined
+  const count = typeof asked === 'string' && /^\d{1,4}$/.test(asked) ? Number(asked) : 0
+  if (count < 1 || count > MAX_LANES)
+    throw new SluiceError('invalid_header', `Upload-Lanes must be a number from 1 to ${MAX_LANES}.`)
+  if (lengthBytes === null)
+    throw new SluiceError('invalid_header', 'Lanes divide a file of known length: send Upload-Length.')
+  if (concat)
+    throw new SluiceError('invalid_header', 'Upload-Lanes and Upload-Concat are mutually exclusive.')
+  if (hasBody)
+    throw new SluiceError(
+      'invalid_header',
+      'Create a file with lanes without a body, and send the bytes to its lanes.',
+    )
+  return count
 }
 
 function readLength(request: UploadRequest): number | null {

@@ -8,6 +8,7 @@ import { METHODS } from '../endpoint/cors.ts'
 import { resultHeader } from '../endpoint/decision.ts'
 import { deleteUpload, lookUp } from '../endpoint/look-up.ts'
 import type { Protocol, UploadRequest, UploadResponse } from '../endpoint/upload-request.ts'
+import { getLanes } from './lanes.ts'
 import { patchUpload } from './patch-upload.ts'
 import { postUpload } from './post-upload.ts'
 import { ALGORITHMS, expiresHeader } from './tus-headers.ts'
@@ -27,6 +28,8 @@ export const tusProtocol: Protocol = {
         return postUpload(context, uploadUrl, request)
       case 'HEAD':
         return headUpload(context, request)
+      case 'GET':
+        return getLanes(context, uploadUrl, request)
       case 'PATCH':
         return patchUpload(context, request)
       case 'DELETE':
@@ -52,6 +55,7 @@ function describe(upload: UploadRow): Record<string, string> {
     ...(lengthBytes === null ? { 'Upload-Defer-Length': '1' } : { 'Upload-Length': String(lengthBytes) }),
     ...(uploadMetadataHeader !== null && { 'Upload-Metadata': uploadMetadataHeader }),
     ...concatHeaderOf(upload),
+    ...(upload.lanes && { 'Upload-Lanes': String(upload.lanes.length) }),
     ...(status === 'uploading' && expiresHeader(upload.expiresAtMs)),
     'Cache-Control': 'no-store',
   }

@@ -1,6 +1,7 @@
 import { HEAD_BYTES, judgeContent } from '../../media-types/judge-content.ts'
 import { combineCrc32 } from '../../platform/kernel/crc32.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
+import { declareOfLane } from '../ledger/lane-endings.ts'
 import { recordDeclaredCrc32 } from '../ledger/offsets.ts'
 import { readTail } from '../ledger/tail-rows.ts'
 import type { PartBuffer } from '../memory/part-buffer.ts'
@@ -83,6 +84,7 @@ export class ContentGuard {
     await this.#judge(last, { isEndOfFile: whole !== undefined })
     const refusedDropped = await this.refuseDropped()
     if (refusedDropped) return refusedDropped
+    if (this.#upload.isLane) return this.#declareOfFile()
     const expected = await this.#declaredCrc32()
     if (expected === undefined || !whole) return undefined
     const found = combineCrc32(whole.crc32Before, last.crc32, last.bytes)
@@ -113,6 +115,13 @@ export class ContentGuard {
     this.#parts.noteFoundType(found)
   }
 
+  /** The checksum of a file is compared when its last lane is complete. */
+  async #declareOfFile(): Promise<undefined> {
+    const { lease, fileId } = this.#upload
+    if (this.#crc32 === undefined) return
+    if (!(await lease.whileHeld(declareOfLane(this.#context.db, fileId, this.#crc32)))) throw differs()
+  }
+
   async #declaredCrc32(): Promise<number | undefined> {
     const { declaredCrc32, lease } = this.#upload
     const ofRequest = this.#crc32
@@ -121,14 +130,13 @@ export class ContentGuard {
         await lease.whileHeld(recordDeclaredCrc32(this.#context.db, lease, ofRequest))
       return ofRequest
     }
-    if (ofRequest !== undefined && ofRequest !== declaredCrc32)
-      throw new SluiceError(
-        'invalid_header',
-        'This crc32 differs from the one declared for the file earlier.',
-      )
+    if (ofRequest !== undefined && ofRequest !== declaredCrc32) throw differs()
     return declaredCrc32
   }
 }
+
+const differs = () =>
+  new SluiceError('invalid_header', 'This crc32 differs from the one declared for the file earlier.')
 
 const refused = (error: unknown): Refused => ({ state: 'refused', error })
 

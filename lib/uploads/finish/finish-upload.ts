@@ -1,7 +1,11 @@
 import { combineCrc32 } from '../../platform/kernel/crc32.ts'
 import { within } from '../../platform/kernel/waits.ts'
 import type { Body } from '../bucket-port.ts'
+import { endUpload } from '../endings/end-upload.ts'
+import type { Lease } from '../lease/held-lease.ts'
+import { type LaneEnd, finishLane as recordLaneEnd } from '../ledger/lane-endings.ts'
 import { lostLease } from '../ledger/lease-terms.ts'
+import type { advance as advanceLane } from '../ledger/offsets.ts'
 import { type Delivered, type Delivery, type DoneStatus, recordPut } from '../ledger/transferred.ts'
 import type { PartBuffer } from '../memory/part-buffer.ts'
 import type { Destination, Upload } from '../opening/upload.ts'
@@ -9,6 +13,7 @@ import { classify } from '../rules/faults.ts'
 import type { Parts } from '../stream/parts.ts'
 import { withTail } from '../stream/tails.ts'
 import { inBackground, type UploadContext } from '../upload-context.ts'
+import { CHECKSUM_MISMATCH, checksumMismatch } from './content-guard.ts'
 import { assemble, deliveredByPut, judge } from './create-object.ts'
 import { type Outcome, settle } from './settle.ts'
 
@@ -28,6 +33,7 @@ export async function finishUpload(
   last: PartBuffer,
 ): Promise<Finished> {
   const { destinations } = upload
+  if (upload.isLane) return finishLane(context, upload, parts, last)
   const hasParts = destinations.some(({ multipartId }) => multipartId !== null) || parts.sentParts > 0
   if (upload.isGated) return holdForDecision(upload, parts, last, { hasParts })
   if (hasParts) return assembleParts(context, upload, parts, last)
@@ -57,16 +63,49 @@ async function assembleParts(
   if (parts.tailBytes + last.bytes > 0) parts.send(last, { become: 'transferring' })
   else void parts.storeAsTail(last, { become: 'transferring' })
   await parts.recorded()
+  const { offsetBytes: lengthBytes, crc32 } = upload.progress
+  return completeParts(context, upload, { ...fileOf(upload), lengthBytes, crc32 })
+}
+
+type Whole = { fileId: string; lease: Lease; lengthBytes: number; crc32: number; sentBefore: false }
+
+/** Creates the objects of a file whose parts are all recorded. */
+async function completeParts(context: UploadContext, upload: Upload, whole: Whole): Promise<Finished> {
   context.checkpoint('transferring')
-  const { fileId, lease, progress } = upload
-  const whole = { bytes: progress.offsetBytes, crc32: progress.crc32 }
-  const completing = settle(context, fileOf(upload), openOf(upload), (attempt) => {
+  const completing = settle(context, whole, openOf(upload), (attempt) => {
     const { destination } = attempt
-    const assembly = { fileId, lease, ...whole, sentBefore: false, destination }
+    const assembly = { ...whole, bytes: whole.lengthBytes, destination }
     return judge(context, attempt, 'complete', assemble(context, assembly, attempt.lease.signal))
   })
   inBackground(context, completing)
   return answerOf(upload, await within(context.terms.assembleMs, completing))
+}
+
+/** Stores the last part of a lane. If all other lanes are complete, this also creates the file's object. */
+async function finishLane(
+  context: UploadContext,
+  upload: Upload,
+  parts: Parts,
+  last: PartBuffer,
+): Promise<Finished> {
+  const { fileId, progress } = upload
+  const claim = context.leases.newClaim()
+  const sinceMs = context.clock.now()
+  const ending = Promise.withResolvers<LaneEnd>()
+  const advance: typeof advanceLane = async (db, lease, change, nowMs) =>
+    ending.resolve(await recordLaneEnd(db, lease, change, { fileId, claim, nowMs }))
+  parts.send(last, { advance, release: { interrupted: false } })
+  await parts.recorded()
+  const end = await ending.promise
+  if (end.kind === 'mismatch') {
+    await endUpload(context, fileId, { status: 'failed', ...CHECKSUM_MISMATCH, from: ['uploading'] })
+    return { state: 'refused', error: checksumMismatch(end.expected, end.found) }
+  }
+  if (end.kind === 'waiting' || end.isGated)
+    return { state: 'transferring', offsetBytes: progress.offsetBytes }
+  const { lengthBytes, crc32, fence } = end
+  const lease = context.leases.adopt({ fileId, fence, claim: claim.claim }, sinceMs)
+  return completeParts(context, upload, { fileId, lease, lengthBytes, crc32, sentBefore: false })
 }
 
 function answerOf({ progress }: Upload, outcome: Outcome | 'late'): Finished {
@@ -80,7 +119,7 @@ const fileOf = ({ fileId, lease, progress: { lengthBytes } }: Upload) => ({
   fileId,
   lease,
   lengthBytes,
-  sentBefore: false,
+  sentBefore: false as const,
 })
 
 const openOf = ({ destinations }: Upload) => destinations.filter(({ isOpen }) => isOpen)

@@ -4,7 +4,7 @@ import { span } from '../../platform/tracing/span.ts'
 import { bucketRefusal } from '../bucket-port.ts'
 import { endUpload } from '../endings/end-upload.ts'
 import type { Lease } from '../lease/held-lease.ts'
-import { heldBy } from '../ledger/lease-terms.ts'
+import { holdsWriter } from '../ledger/lanes.ts'
 import {
   type Delivery,
   type DoneStatus,
@@ -193,7 +193,7 @@ export async function fail(context: Finishing, { fileId, lease }: File, end: End
       ...end,
       status: 'failed',
       from: ['uploading', 'transferring'],
-      provided: heldBy(lease),
+      provided: holdsWriter(fileId, lease),
     })
   } finally {
     lease.forget()

@@ -2,6 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import { type Db, rows } from '../../platform/db/database.ts'
 import { minutes } from '../../platform/kernel/clock.ts'
 import { countBytes, deltas } from '../../workspace/usage/count-bytes.ts'
+import { endLanes } from './lane-endings.ts'
 import { revoked } from './lease-terms.ts'
 import { deleteBytes } from './part-rows.ts'
 import { insertNote } from './timeline.ts'
@@ -46,16 +47,16 @@ export async function recordEnd(
     from.map((state) => sql`${state}`),
     sql`, `,
   )
-  const ended = await rows(
+  const ended = await rows<{ lanes: string | null }>(
     tx,
     sql`
     with open as (
-      select id, reserved_bytes, counted_bytes, lease_until is not null as leased from files
+      select id, reserved_bytes, counted_bytes, lease_until is not null or lanes is not null as leased from files
       where id = ${fileId}::uuid and status in (${states}) and ${provided} for update
     ), ended as (
       update files f set status = ${status}, failure_reason = ${reason}, finished_at = ${now},
         ${counted(refusedContent)}, reserved_bytes = 0, ${revoked}
-      from open where f.id = open.id returning f.id, f.concat_parts, f.decision, open.leased, ${deltas(sql`open`)}
+      from open where f.id = open.id returning f.id, f.lanes, f.concat_parts, f.decision, open.leased, ${deltas(sql`open`)}
     ), ${countBytes(sql`ended`, nowMs)}, stopped as (
       update file_destinations d set status = case when ${isStored} then d.status else 'failed' end,
         certainty = case when ${isStored} then d.certainty else ${certainty ?? null} end,
@@ -72,10 +73,13 @@ export async function recordEnd(
         where decision is distinct from 'rejected') joined
       where p.id = joined.part_id and p.joined_into = joined.id
     ), noted as (${insertNote({ kind: status, detail: { reason, ...(refusedContent && { found: refusedContent }) } }, sql`ended`, nowMs)})
-    select id from ended`,
+    select lanes::text from ended`,
   )
-  if (ended.length > 0) await deleteBytes(tx, fileId)
-  return ended.length > 0
+  const [end] = ended
+  if (!end) return false
+  await deleteBytes(tx, fileId)
+  if (end.lanes) await endLanes(tx, { fileId, lanes: end.lanes, status }, nowMs)
+  return true
 }
 
 const counted = (refusedContent: string | undefined): SQL =>

@@ -56,7 +56,7 @@ export function firstLeases(now: SQL): SQL {
       join pipes p on p.id = t.pipe_id and (asked.origin is null or p.allowed_origins = '{}'
         or asked.origin = any(p.allowed_origins))
       cross join lateral (select * from files where id = asked.file and pipe_id = t.pipe_id
-        and protocol = asked.protocol and status = 'uploading' and lease_fence = 0 and lease_until is null
+        and protocol = asked.protocol and lanes is null and lane_of is null and status = 'uploading' and lease_fence = 0 and lease_until is null
         and length_bytes = asked.bytes and reserved_bytes = asked.bytes and expires_at > ${now}
         and (token_id = t.id or (t.expires_at > ${now} and sender_id = t.sender_id
           and subject is not distinct from t.subject))

@@ -6,6 +6,7 @@ import { currentRequest } from '../../platform/kernel/request-context.ts'
 import { countBytes, counting, deltas } from '../../workspace/usage/count-bytes.ts'
 import type { BucketRefusal } from '../bucket-port.ts'
 import type { Bound } from '../rules/part-numbers.ts'
+import { expiryOf, fileOfLane } from './lanes.ts'
 import {
   type Claim,
   type Fenced,
@@ -108,7 +109,7 @@ export async function takeLease(
       t.declared_crc32 as "declaredCrc32", t.part_bytes as "partBytes", t.planned, t.resumed, t.newly_saved as "savedBytes", t.lease_lapsed as "leaseLapsed",
       coalesce(t.reserved_bytes = 0 and t.offset_bytes < t.length_bytes, false) as "reservationLapsed",
       ${boundOf(sql`t`)} as bound,
-      t.expiry_seconds as "expirySeconds", floor(extract(epoch from t.expires_at) * 1000)::bigint as "expiresAtMs",
+      t.expiry_seconds as "expirySeconds", floor(extract(epoch from ${expiryOf(sql`t`)}) * 1000)::bigint as "expiresAtMs",
       floor(extract(epoch from t.expires_by) * 1000)::bigint as "expiresByMs",
       t.offset_bytes - t.recorded_bytes as "tailBytes", ${heldFor(sql`t`)} as held,
       seen.lease_until is null and seen.lease_fence = t.lease_fence - 1 as unchanged
@@ -128,7 +129,7 @@ async function inherit(db: Db, { fileId, claim }: Pick<Fenced, 'fileId' | 'claim
     db,
     sql`
     with writer as (
-      select id, offset_bytes from files where id = ${fileId}::uuid and ${heldBy({ claim })}
+      select id, lane_of, offset_bytes from files where id = ${fileId}::uuid and ${heldBy({ claim })}
     ), unstaged as (${deleteStaged(sql`writer`)})
     select ${heldFor(sql`writer`)} as held from writer`,
   )
@@ -142,7 +143,7 @@ const deleteStaged = (file: SQL): SQL => sql`
 const heldFor = (file: SQL): SQL => sql`
   (select json_agg(json_build_object('multipartId', d.multipart_id,
     'isOpen', d.status in ('pending', 'transferring')) order by d.position)
-  from file_destinations d where d.file_id = ${file}.id)`
+  from file_destinations d where d.file_id = ${fileOfLane(file)})`
 
 /** The latest tokens that continued the upload, except the token that created it. */
 function continuedBy(tokenId: string | null): SQL {
@@ -226,7 +227,7 @@ export async function releaseLease(
       update files f set ${released}, interrupted = f.interrupted or ${end.interrupted}::boolean,${bound}${refused}
         ${counting(sql`writer`, sql`f.offset_bytes`, nowMs)}
       from writer where f.id = writer.id
-      returning f.id, f.offset_bytes, ${deltas(sql`writer`)}
+      returning ${fileOfLane(sql`f`)} as id, f.offset_bytes, ${deltas(sql`writer`)}
     ), ${countBytes(sql`done`, nowMs)}${noted}
     select 1`,
   )

@@ -7,6 +7,7 @@ import { assertWithinQuota, type Quota } from '../../workspace/usage/reserve.ts'
 import type { FileDecision } from '../rules/decision.ts'
 import type { Bound } from '../rules/part-numbers.ts'
 import type { SealedTail } from '../rules/tail-cipher.ts'
+import { fileOfLane, touched } from './lanes.ts'
 import { type Fenced, heldBy, lostLease, released } from './lease-terms.ts'
 import { boundColumns, insertPart, type RecordedPart } from './part-rows.ts'
 import { insertNote, type TimelineNote } from './timeline.ts'
@@ -29,8 +30,10 @@ export type Advance = {
   bound?: Bound
   /** Set for an upload of unknown length: it has no reservation, so each step checks the quota. */
   unreserved?: Quota | undefined
-  /** Set if every byte is durable, and the object has to be created. */
-  become?: 'transferring'
+  /** Set if every byte is durable: of a file, whose object has to be created, or only of a lane. */
+  become?: 'transferring' | 'transferred'
+  /** For a lane: its file. */
+  laneOf?: string | undefined
   /** Also releases the lease. */
   release?: { interrupted: boolean }
   note?: TimelineNote
@@ -55,7 +58,7 @@ export function advance(db: Db, lease: Fenced, change: Advance, nowMs: number): 
 }
 
 function steps(lease: Fenced, change: Advance, nowMs: number): SQL[] {
-  const { fromBytes, part, tail, become, note } = change
+  const { fromBytes, part, tail, become, note, laneOf } = change
   const all = [writer(lease, fromBytes), moved(change, nowMs)]
   if (isCounted(change)) all.push(countBytes(sql`moved`, nowMs))
   if (part)
@@ -69,12 +72,14 @@ function steps(lease: Fenced, change: Advance, nowMs: number): SQL[] {
       sql`tailed as (insert into upload_tails (file_id, offset_bytes, key, bytes)
         select id, ${fromBytes}::bigint, ${tail.key}, ${byteaParam(tail.bytes)} from moved)`,
     )
-  if (become)
+  if (laneOf) all.push(touched(laneOf, at(nowMs)))
+  if (become === 'transferring')
     all.push(
       sql`going as (update file_destinations d set status = ${become} from moved
         where d.file_id = moved.id and d.status <> 'failed')`,
     )
-  if (note) all.push(sql`noted as (${insertNote(note, sql`moved`, nowMs)})`)
+  if (note)
+    all.push(sql`noted as (${insertNote(note, sql`(select file_id as id from moved) of_file`, nowMs)})`)
   return all
 }
 
@@ -91,9 +96,11 @@ function isCounted({ release, become, unreserved }: Advance): boolean {
   return Boolean(release ?? become ?? unreserved)
 }
 
+const at = (nowMs: number): SQL => sql`${new Date(nowMs).toISOString()}::timestamptz`
+
 function moved(change: Advance, nowMs: number): SQL {
   const { toBytes, crc32, tail, become, release, bound, foundType } = change
-  const now = sql`${new Date(nowMs).toISOString()}::timestamptz`
+  const now = at(nowMs)
   const changes = [
     sql`offset_bytes = ${toBytes}::bigint, crc32 = ${crc32}::bigint, status = ${become ?? 'uploading'}`,
     sql`first_byte_at = coalesce(f.first_byte_at, ${now}), last_byte_at = ${now}`,
@@ -116,7 +123,7 @@ function moved(change: Advance, nowMs: number): SQL {
   return sql`moved as (
     update files f set ${sql.join(changes, sql`, `)}
     from writer where f.id = writer.id
-    returning f.id, ${deltas(sql`writer`)})`
+    returning f.id, ${fileOfLane(sql`f`)} as file_id, f.first_byte, ${deltas(sql`writer`)})`
 }
 
 type Standing = {
@@ -150,7 +157,7 @@ export async function markInterrupted(db: Db, fileId: string, nowMs: number): Pr
       update files set interrupted = true
       where id = ${fileId}::uuid and status = 'uploading' and offset_bytes > 0 and not interrupted
         and lease_until is null
-      returning id, offset_bytes
+      returning coalesce(lane_of, id) as id, offset_bytes
     )
     ${insertNote({ kind: 'offset_asked', detail }, sql`broken`, nowMs)}`,
   )

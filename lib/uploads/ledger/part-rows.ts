@@ -78,10 +78,10 @@ export async function recordMultipart(
   if (recorded.length === 0) throw lostLease()
 }
 
-/** A step that records a part for each file of another step. */
+/** A step that records a part for the writer of another step, which has `file_id` and a lane's `first_byte`. */
 export function insertPart({ number, offsetBytes, sizeBytes, etags, crc32 }: RecordedPart, from: SQL): SQL {
   return sql`part as (insert into file_parts (file_id, number, offset_bytes, size_bytes, etags, crc32)
-    select id, ${number}::int, ${offsetBytes}::bigint, ${sizeBytes}::bigint, ${texts(etags)}, ${crc32}::bigint from ${from})`
+    select file_id, ${number}::int, coalesce(first_byte, 0) + ${offsetBytes}::bigint, ${sizeBytes}::bigint, ${texts(etags)}, ${crc32}::bigint from ${from})`
 }
 
 /** PostgreSQL's notation of an array, which is cheaper to read than JSON. */
@@ -114,7 +114,7 @@ export async function recordLastPart(db: Db, lease: Fenced, part: RecordedPart):
     db,
     sql`
     with writer as (
-      select id from files
+      select id, id as file_id, first_byte from files
       where id = ${lease.fileId}::uuid and ${heldBy(lease)}
         and status = 'transferring'
       for update

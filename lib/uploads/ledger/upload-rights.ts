@@ -19,6 +19,7 @@ import {
   firstLeases,
   type WholeRequest,
 } from './first-lease.ts'
+import { expiryOf, fileOfLane, offsetOf } from './lanes.ts'
 import { isLeased, wasInterrupted } from './lease-terms.ts'
 import { boundOf } from './part-rows.ts'
 import type { PipeRow, UploadRow, UploadToken } from './upload-rows.ts'
@@ -214,7 +215,7 @@ const TARGETS_OF_PIPE = sql`(select json_agg(json_build_object('required', pd.re
 const TARGETS_OF_FILE = sql`(select json_agg(json_build_object('required', fd.required,
       'key', fd.key, 'status', fd.status, 'multipartId', fd.multipart_id,
       'dataStore', ${sealedDataStoreColumn()}) order by fd.position)
-    from file_destinations fd join data_stores ds on ds.id = fd.data_store_id where fd.file_id = f.id)`
+    from file_destinations fd join data_stores ds on ds.id = fd.data_store_id where fd.file_id = ${fileOfLane(sql`f`)})`
 
 /** For a row `f` of `files`, as a column of type `FileDecision | null`. */
 export const DECISION = sql`case when f.decision is not null then (
@@ -223,9 +224,9 @@ export const DECISION = sql`case when f.decision is not null then (
 
 function upload(): SQL {
   return sql`case when f.id is null then null else json_build_object('id', f.id, 'workspaceId', f.workspace_id,
-      'pipeId', f.pipe_id, 'protocol', f.protocol, 'status', f.status, 'lengthBytes', f.length_bytes, 'lengthCameLast', f.length_came_last, 'offsetBytes', f.offset_bytes, 'crc32', f.crc32,
-      'partBytes', f.part_bytes, 'concat', f.concat, 'concatHeader', f.concat_header, 'filename', f.filename,
-      'filetype', f.filetype, 'object', f.object, 'verifyContent', f.verify_content, 'declaredCrc32', f.declared_crc32, 'uploadMetadataHeader', f.upload_metadata_header, 'expiresAtMs', floor(extract(epoch from f.expires_at) * 1000)::bigint,
+      'pipeId', f.pipe_id, 'protocol', f.protocol, 'status', f.status, 'lengthBytes', f.length_bytes, 'lengthCameLast', f.length_came_last, 'offsetBytes', ${offsetOf(sql`f`)}, 'crc32', f.crc32,
+      'partBytes', f.part_bytes, 'concat', f.concat, 'concatHeader', f.concat_header, 'lanes', f.lanes, 'laneOf', f.lane_of, 'filename', f.filename,
+      'filetype', f.filetype, 'object', f.object, 'verifyContent', f.verify_content, 'declaredCrc32', f.declared_crc32, 'uploadMetadataHeader', f.upload_metadata_header, 'expiresAtMs', floor(extract(epoch from ${expiryOf(sql`f`)}) * 1000)::bigint,
       'retired', f.retired_at is not null and f.joined_into is null, 'leased', ${isLeased},
       'interrupted', ${wasInterrupted}, 'decision', ${DECISION}, 'leaseFence', f.lease_fence, 'bound', ${boundOf(sql`f`)}) end as upload`
 }

@@ -65,6 +65,10 @@ export type UploadRow = {
   partBytes: number | null
   concat: 'partial' | 'final' | null
   concatHeader: string | null
+  /** The ids of its lanes, in order; null if it has only one writer. */
+  lanes: string[] | null
+  /** For a lane: its file. */
+  laneOf: string | null
   filename: string
   filetype: string | null
   object: FileObject | null

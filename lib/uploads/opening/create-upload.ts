@@ -9,28 +9,32 @@ import { type FileFacts, folderOf, MAX_FOLDER_BYTES } from '../../workspace/pipe
 import type { Quota } from '../../workspace/usage/reserve.ts'
 import type { Bucket } from '../bucket-port.ts'
 import { type EmitCreated, insertMany } from '../ledger/insert-upload.ts'
+import type { LaneRow } from '../ledger/lanes.ts'
 import type { CreationRight, Target } from '../ledger/upload-rights.ts'
 import type { UploadRow } from '../ledger/upload-rows.ts'
 import { batchOf } from '../rules/batch.ts'
 import { NOTHING_BOUND } from '../rules/part-numbers.ts'
 import { equalPartBytes } from '../rules/part-plan.ts'
 import type { UploadContext } from '../upload-context.ts'
+import { createLanes } from './create-lanes.ts'
 import { assertMayCreate, limitsOfTargets, type Opening } from './may-create.ts'
 import { openTarget } from './open-target.ts'
-import { adoptUpload, type Incoming, numbersOf } from './open-upload.ts'
+import { adoptUpload, type Incoming, numbersOf, openPlaces } from './open-upload.ts'
 import { expiresAtMs, type Upload } from './upload.ts'
 
 export type Created = {
   fileId: string
   expiresAtMs: number
   upload: Upload | undefined
+  /** Empty if the file has one writer. */
+  lanes: LaneRow[]
 }
 
-/** Creates an upload. With `incoming`, also opens it for the bytes in the same request. */
+/** Creates an upload. With `incoming`, also opens it for the bytes in the same request; with `lanes`, divides it. */
 export async function createUpload(
   context: UploadContext,
   asking: CreationRight,
-  sent: Declared & { concat: 'partial' | null },
+  sent: Declared & { concat: 'partial' | null; lanes?: number | undefined },
   incoming: Incoming | undefined,
 ): Promise<Created> {
   const { quota, leases } = context
@@ -55,13 +59,21 @@ export async function createUpload(
   const upload = { ...made, lengthBytes, partBytes, concat }
   await context.insertUpload({ upload, quota, nowMs: createdAtMs, first })
   context.checkpoint('upload created')
-  if (!first) return { fileId, expiresAtMs, upload: undefined }
+  const targets = right.targets.map((target, n) => ({ ...target, key: destinations[n]!.key }))
+  if (!first) {
+    // The first bytes show whether the content may be stored, so nothing else is accepted before them.
+    const mayDivide = lengthBytes !== null && !right.pipe.verifyContent
+    const places =
+      mayDivide && sent.lanes ? openPlaces(context, targets, { ...upload, filetype: declared.filetype }) : []
+    const dividing = { fileId, lengthBytes: lengthBytes ?? 0, limits, places }
+    const lanes = places.length > 0 ? await createLanes(context, dividing, sent.lanes!) : []
+    return { fileId, expiresAtMs, upload: undefined, lanes }
+  }
   const decision = made.isGated ? ({ state: 'due', reason: null, result: null } as const) : null
   const row = { ...upload, id: fileId, filetype: declared.filetype, decision }
-  const targets = right.targets.map((target, n) => ({ ...target, key: destinations[n]!.key }))
   const taken = { ...made, ...first, sinceMs: createdAtMs }
   const opened = await adoptUpload(context, { pipe: right.pipe, upload: row, targets }, taken, incoming)
-  return { fileId, expiresAtMs, upload: opened }
+  return { fileId, expiresAtMs, upload: opened, lanes: [] }
 }
 
 type CreatingMany = Opening & {

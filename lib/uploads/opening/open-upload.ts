@@ -32,8 +32,9 @@ export async function openUpload(
   const { upload, targets, token } = right
   // This comes first, so that it throws before the lease is taken if the credentials cannot be decrypted.
   const places = openPlaces(context, targets, upload)
-  const limits = limitsOfTargets(context, targets.filter(isWritten))
-  const numbers = (state: Numbered) => numbersOf(context, limits, state, incoming)
+  const limits = limitsOfLane(upload, limitsOfTargets(context, targets.filter(isWritten)))
+  const numbers = (state: Numbered) =>
+    numbersOf(context, limits, { ...state, laneOf: upload.laneOf }, incoming)
   const expected = numbers({ ...upload, hasBegun: hasBegun(targets) })
   const boundEnds = expected.toBind().boundEnds
   const { leaseFence: fence, offsetBytes, bound } = upload
@@ -64,6 +65,10 @@ export async function openUpload(
 /** An abandoned destination's limits do not apply to the other destinations. */
 const isWritten = ({ required, status }: FileTarget): boolean =>
   required || status === 'pending' || status === 'transferring'
+
+/** All parts of a file with lanes have the same size, so that each lane knows the numbers of its parts. */
+const limitsOfLane = ({ laneOf }: Pick<UploadRow, 'laneOf'>, limits: PartLimits): PartLimits =>
+  laneOf === null ? limits : { ...limits, equalParts: true }
 
 const hasBegun = (held: readonly { multipartId: string | null }[]) =>
   held.some(({ multipartId }) => multipartId !== null)
@@ -108,7 +113,7 @@ export async function adoptUpload(
   try {
     const places = openPlaces(context, right.targets, upload)
     const limits = limitsOfTargets(context, right.targets)
-    const state = { ...upload, ...EMPTY, bound: NOTHING_BOUND }
+    const state = { ...upload, ...EMPTY, laneOf: null, bound: NOTHING_BOUND }
     const numbers = numbersOf(context, limits, state, incoming)
     numbers.bindingWritten({ ...NOTHING_BOUND, boundEnds })
     const destinations = places.map((place) => new Destination(place, NEW))
@@ -125,6 +130,7 @@ function isNewLength({ lengthBytes }: Incoming, upload: { lengthBytes: number | 
 }
 
 type Row = Pick<Fresh, 'id' | 'workspaceId' | 'filetype' | 'verifyContent' | 'declaredCrc32' | 'decision'> &
+  Pick<UploadRow, 'laneOf'> &
   Pick<
     Taken,
     'lengthBytes' | 'lengthCameLast' | 'offsetBytes' | 'crc32' | 'tailBytes' | 'reservationLapsed'
@@ -139,7 +145,8 @@ function describe(
   parts: Pick<Upload, 'limits' | 'destinations' | 'lease' | 'numbers'>,
 ): Upload {
   return {
-    fileId: row.id,
+    fileId: row.laneOf ?? row.id,
+    isLane: row.laneOf !== null,
     workspaceId: row.workspaceId,
     memory: context.budget.account(parts.destinations[0]!.bucket),
     declaredType: row.filetype,
@@ -156,7 +163,7 @@ function describe(
 type NewTarget = Pick<FileTarget, 'dataStore' | 'required' | 'key'>
 const NEW = { multipartId: null, isOpen: true }
 
-function openPlaces(
+export function openPlaces(
   context: Pick<UploadContext, 'openBucket'>,
   targets: readonly NewTarget[],
   { filetype, object }: Pick<Fresh, 'filetype' | 'object'>,
@@ -173,6 +180,7 @@ function openPlaces(
 }
 
 type Numbered = {
+  laneOf?: string | null
   lengthBytes: number | null
   offsetBytes: number
   partBytes: number | null
@@ -185,12 +193,13 @@ type Numbered = {
 export function numbersOf(
   { terms }: Pick<UploadContext, 'terms'>,
   limits: PartLimits,
-  { lengthBytes, offsetBytes, partBytes, hasBegun, bound }: Numbered,
+  { lengthBytes, offsetBytes, partBytes, laneOf, hasBegun, bound }: Numbered,
   incoming: Incoming,
 ): PartNumbers {
   const plan = planParts(limits, {
     lengthBytes: incoming.lengthBytes ?? lengthBytes,
     partBytes,
+    isLane: Boolean(laneOf),
     requestEndOffset: incoming.bytes === undefined ? undefined : offsetBytes + incoming.bytes,
   })
   // Parts sent to a multipart upload whose id was lost no longer matter.

@@ -1,3 +1,4 @@
+import { type LaneRow, readLanes } from '../ledger/lanes.ts'
 import { currentOffset, markInterrupted } from '../ledger/offsets.ts'
 import type { UploadRow } from '../ledger/upload-rows.ts'
 import { toldOffset } from '../rules/decision.ts'
@@ -14,6 +15,15 @@ export async function readProgress(
 
 /** A client that requests an unfinished upload's offset was interrupted: see `markInterrupted`. */
 export async function noteOffsetRequest({ db, clock }: UploadContext, upload: UploadRow): Promise<void> {
-  const { id, status, offsetBytes, interrupted } = upload
-  if (status === 'uploading' && offsetBytes > 0 && !interrupted) await markInterrupted(db, id, clock.now())
+  const { id, status, offsetBytes, interrupted, lanes } = upload
+  if (!lanes && status === 'uploading' && offsetBytes > 0 && !interrupted)
+    await markInterrupted(db, id, clock.now())
+}
+
+/** The lanes of a file, in order; undefined if it has one writer. */
+export async function lanesOf(
+  { db }: Pick<UploadContext, 'db'>,
+  { lanes }: Pick<UploadRow, 'lanes'>,
+): Promise<LaneRow[] | undefined> {
+  return lanes ? readLanes(db, lanes) : undefined
 }

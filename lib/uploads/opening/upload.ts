@@ -10,7 +10,10 @@ import type { PartLimits } from '../rules/part-plan.ts'
  * bucket may hold, which part numbers are bound, and the lease.
  */
 export type Upload = {
+  /** The file's id. The lease has the id of the row that is written, which is another one for a lane. */
   readonly fileId: string
+  /** True if this is only a range of the file: see `lanes.ts`. */
+  readonly isLane: boolean
   readonly workspaceId: string
   readonly limits: PartLimits
   /** The memory account for its bytes: the account of its first bucket. */

@@ -104,11 +104,13 @@ export function planParts(
     lengthBytes: number | null
     /** The size of every part, if the provider requires all of them to be equal. */
     partBytes: number | null
+    /** True for a lane: even a single part of it is not the entire file. */
+    isLane?: boolean
     /** The offset at which the request's body ends, if its length is declared. */
     requestEndOffset: number | undefined
   },
 ): PartPlan {
-  const { lengthBytes, partBytes, requestEndOffset = Number.POSITIVE_INFINITY } = upload
+  const { lengthBytes, partBytes, isLane, requestEndOffset = Number.POSITIVE_INFINITY } = upload
   const end = lengthBytes ?? Number.POSITIVE_INFINITY
   const targetOffset = ({ number, startOffset }: PartStart) =>
     startOffset +
@@ -127,7 +129,7 @@ export function planParts(
       const { number, startOffset } = at
       if (startOffset >= Math.min(end, requestEndOffset) || number > limits.maxParts) return undefined
       const endOffset = Math.min(targetOffset(at), end)
-      if (startOffset === 0 && endOffset === end) return undefined
+      if (startOffset === 0 && endOffset === end && !isLane) return undefined
       if (endOffset <= requestEndOffset) return endOffset
       return mayEndAt(at, requestEndOffset) ? requestEndOffset : undefined
     },

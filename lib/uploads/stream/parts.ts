@@ -183,6 +183,8 @@ export class Parts {
     // If the database also failed, the part might not start at the confirmed offset.
     if (oldest.fromBytes !== offsetBytes) return false
     const isLast = mayFinish && offsetBytes + oldest.buffer.bytes === lengthBytes
+    // A lane is complete once its last part is in the buckets.
+    if (isLast && this.#upload.isLane) return false
     await this.#tails.record(
       oldest.buffer,
       isLast ? { become: 'transferring', release: { interrupted: false } } : {},

@@ -5,7 +5,10 @@ import type { Confirmed, Upload } from '../opening/upload.ts'
 import type { UploadContext } from '../upload-context.ts'
 
 /** Changes recorded together with a request's last piece. */
-export type Attached = Pick<Advance, 'become' | 'release' | 'note'>
+export type Attached = Pick<Advance, 'become' | 'release' | 'note'> & {
+  /** Records the piece instead of `advance`. */
+  advance?: typeof advance
+}
 
 /**
  * Records durable pieces in the ledger one after another, so that the offset never passes a gap. After the first
@@ -66,16 +69,20 @@ export class Recorder {
     return this.#last
   }
 
-  async write(change: Omit<Advance, 'fromBytes' | 'bound' | 'unreserved' | 'foundType'>): Promise<void> {
+  async write({
+    advance: record = advance,
+    ...change
+  }: Omit<Advance, 'fromBytes' | 'bound' | 'unreserved' | 'foundType' | 'laneOf'> & Attached): Promise<void> {
     const { db, clock, quota } = this.#context
-    const { lease, numbers, progress } = this.#upload
+    const { lease, numbers, progress, fileId, isLane } = this.#upload
     const { offsetBytes: fromBytes, lengthBytes } = progress
     const bound = this.#boundWith(change)
     const unreserved = lengthBytes === null ? quota : undefined
     const nowMs = clock.now()
     const foundType = this.#foundType
-    const advanced = { fromBytes, unreserved, foundType, ...(bound && { bound }), ...change }
-    await lease.whileHeld(advance(db, lease, advanced, nowMs))
+    const laneOf = isLane ? fileId : undefined
+    const advanced = { fromBytes, unreserved, foundType, laneOf, ...(bound && { bound }), ...change }
+    await lease.whileHeld(record(db, lease, advanced, nowMs))
     if (foundType !== undefined) this.#foundType = undefined
     if (bound) numbers.bindingWritten(bound)
     const isTail = change.tail !== undefined

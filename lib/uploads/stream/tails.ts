@@ -32,7 +32,7 @@ export class Tails {
     this.#context = context
     this.#upload = upload
     this.#recorder = recorder
-    this.#seal = context.tailCipher.sealer(upload.fileId)
+    this.#seal = context.tailCipher.sealer(upload.lease.fileId)
   }
 
   /** Writes the bytes and moves the offset over them. Without `attached`, the client is still sending. */
@@ -104,14 +104,14 @@ export class Tails {
 /** Reads a range of the tail from the database, and keeps it in memory while `work` sends it in front of the body. */
 export function withTail<Result>(
   context: Pick<UploadContext, 'db' | 'tailCipher'>,
-  { fileId, lease, memory }: Pick<Upload, 'fileId' | 'lease' | 'memory'>,
+  { lease, memory }: Pick<Upload, 'lease' | 'memory'>,
   tailed: { fromBytes: number; toBytes: number; body: Body; signal: AbortSignal },
   work: (body: Body) => Promise<Result>,
 ): Promise<Result> {
   const { fromBytes, toBytes, body, signal } = tailed
   const tailBytes = toBytes - fromBytes
   return withMemory(memory, { bytes: tailBytes, signal }, async () => {
-    const tail = await lease.whileHeld(readTail(context, fileId, { fromBytes, toBytes }))
+    const tail = await lease.whileHeld(readTail(context, lease.fileId, { fromBytes, toBytes }))
     // Another writer has already sent the tail in a part.
     if (tail.reduce((sum, piece) => sum + piece.length, 0) !== tailBytes) throw lostLease()
     const tailCrc = tail.reduce((crc, piece) => crc32(piece, crc), 0)

@@ -1,6 +1,6 @@
 import { and, count, eq } from 'drizzle-orm'
 import { z } from 'zod'
-import { files, pipes } from '#drizzle/schema/index.ts'
+import { files, IS_FILE, pipes } from '#drizzle/schema/index.ts'
 import { type Actor, recordAudit } from '../../identity/audit/record-audit.ts'
 import type { CoreRuntime, Runtime } from '../../platform/runtime.ts'
 import { findPipe } from './read-pipes.ts'
@@ -32,7 +32,7 @@ export async function previewPipeDeletion(
   id: string,
 ): Promise<{ uploadsUnderWay: number }> {
   await findPipe(db, actor, id)
-  const underWay = and(eq(files.pipeId, id), eq(files.status, 'uploading'))
+  const underWay = and(eq(files.pipeId, id), eq(files.status, 'uploading'), IS_FILE)
   const [row] = await db.select({ n: count() }).from(files).where(underWay)
   return { uploadsUnderWay: row!.n }
 }
