@@ -12,7 +12,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true }))
 
-const BASELINE = readdirSync(MIGRATIONS).find((name) => name.endsWith('.sql'))!
+const CURRENT = readdirSync(MIGRATIONS).filter((name) => name.endsWith('.sql'))
 const write = (name: string, text: string) => writeFileSync(join(folder, MIGRATIONS, name), text)
 const remove = (name: string) => rmSync(join(folder, MIGRATIONS, name))
 const git = (...args: string[]) =>
@@ -65,7 +65,7 @@ it('lets a new baseline replace all migrations', () => {
   commit()
   plant('CREATE TABLE "owners" ("id" uuid);')
   commit()
-  for (const name of [BASELINE, '9999_planted.sql']) remove(name)
+  for (const name of [...CURRENT, '9999_planted.sql']) remove(name)
   write(JOURNAL, JSON.stringify({ entries: [] }))
   plant('CREATE TABLE "everything" ("id" uuid);', '0000_new_baseline')
   commit()

@@ -106,6 +106,26 @@ describe('upload', () => {
     line.close()
   })
 
+  it('sends a large file over several connections, and goes on in each of them when all are cut', async () => {
+    const line = await openFlippingProxy(demo.baseUrl)
+    const path = join(home.path, 'large.bin')
+    writeFileSync(path, randomBytes(72 * MIB))
+    const more = { SLUICE_URL: line.url, SLUICE_SENDER_TOKEN: demo.senderToken }
+    const sending = run(['upload', path, '--pipe', pipeId], { more })
+    for (const stopAt of [MIB, 4 * MIB, 7 * MIB]) {
+      line.stopAt = stopAt
+      await expect.poll(() => line.stalled, { timeout: 20_000 }).toBeGreaterThanOrEqual(2)
+      line.cut()
+    }
+    line.stopAt = Number.POSITIVE_INFINITY
+    expect((await sending).code).toBe(0)
+    const file = (await filesOfPipe()).find(({ filename }) => filename === 'large.bin')!
+    expect([file.status, file.declaredChecksum]).toEqual(['transferred', file.checksum])
+    expect(await hashOf(inBucket('/large.bin'))).toBe(await hashOf(path))
+    expect(line.passedBytes).toBeLessThan(72 * MIB * 1.1)
+    line.close()
+  })
+
   it('uploads a folder, sixteen files at a time, and resends none after a kill', async () => {
     const folder = join(home.path, 'photos')
     mkdirSync(join(folder, 'été'), { recursive: true })

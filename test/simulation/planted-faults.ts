@@ -74,7 +74,7 @@ export const PLANTED_FAULTS: PlantedFault[] = [
     withinSeeds: 200,
     edits: [
       {
-        find: 'await lease.whileHeld(advance(db, lease, advanced, nowMs))',
+        find: 'await lease.whileHeld(record(db, lease, advanced, nowMs))',
         replace: 'void advance(db, lease, advanced, nowMs).catch(() => {})',
       },
     ],
@@ -231,11 +231,11 @@ export const PLANTED_FAULTS: PlantedFault[] = [
     withinSeeds: 1000,
     edits: [
       {
-        find: '    select id from ended`,',
+        find: '    select lanes::text from ended`,',
         replace:
-          '    , untailed as (delete from upload_tails t using ended where t.file_id = ended.id), unparted as (delete from file_parts p using ended where p.file_id = ended.id) select id from ended`,',
+          '    , untailed as (delete from upload_tails t using ended where t.file_id = ended.id), unparted as (delete from file_parts p using ended where p.file_id = ended.id) select lanes::text from ended`,',
       },
-      { find: 'if (ended.length > 0) await deleteBytes(tx, fileId)', replace: '' },
+      { find: '  await deleteBytes(tx, fileId)\n  return true', replace: '  return true' },
     ],
   },
   {
@@ -251,7 +251,12 @@ export const PLANTED_FAULTS: PlantedFault[] = [
   {
     name: 'an upload that ends leaves the lease to its writer',
     withinSeeds: 200,
-    edits: [{ find: 'reserved_bytes = 0, ${revoked}', replace: 'reserved_bytes = 0' }],
+    edits: [
+      {
+        find: '${counted(refusedContent)}, reserved_bytes = 0, ${revoked}',
+        replace: '${counted(refusedContent)}, reserved_bytes = 0',
+      },
+    ],
   },
   {
     name: 'no node creates the objects of dead nodes',
@@ -268,9 +273,9 @@ export const PLANTED_FAULTS: PlantedFault[] = [
     withinSeeds: 500,
     edits: [
       {
-        find: 'where id = ${fileId}::uuid and status in (${states}) and ${provided} for update',
+        find: 'where id = ${fileId}::uuid and status in (${states}) and ${provided} for no key update',
         replace:
-          "where id = ${fileId}::uuid and (status in (${states}) or ${status} = 'canceled') and ${provided} for update",
+          "where id = ${fileId}::uuid and (status in (${states}) or ${status} = 'canceled') and ${provided} for no key update",
       },
     ],
   },

@@ -137,4 +137,51 @@ export const DESTINATION_FAULTS: PlantedFault[] = [
       },
     ],
   },
+  {
+    name: 'a file is complete once one of its lanes is',
+    withinSeeds: 200,
+    edits: [
+      {
+        find: "if (lanes.some(({ status }) => status !== 'transferred')) return { kind: 'waiting' }",
+        replace: '',
+      },
+    ],
+  },
+  {
+    name: 'the last two lanes of a file do not wait for each other',
+    withinSeeds: 1000,
+    edits: [
+      {
+        find: "lease_fence + 1 as fence from files where id = ${fileId}::uuid and status = 'uploading' for no key update",
+        replace: "lease_fence + 1 as fence from files where id = ${fileId}::uuid and status = 'uploading'",
+      },
+    ],
+  },
+  {
+    name: 'the lanes of an ended file go on',
+    withinSeeds: 500,
+    edits: [
+      { find: 'if (end.lanes) await endLanes(tx, { fileId, lanes: end.lanes, status }, nowMs)', replace: '' },
+    ],
+  },
+  {
+    name: 'the last part of a lane is kept in the database',
+    withinSeeds: 500,
+    edits: [{ find: 'if (isLast && this.#upload.isLane) return false', replace: '' }],
+  },
+  {
+    name: 'every lane numbers its parts from 1',
+    withinSeeds: 200,
+    edits: [{ find: 'lane."lengthBytes", lane."partsBefore",', replace: 'lane."lengthBytes", 0,' }],
+  },
+  {
+    name: 'a lane reserves quota beside its file',
+    withinSeeds: 200,
+    edits: [
+      {
+        find: 'part_bytes = ${partBytes}::bigint, reserved_bytes = 0',
+        replace: 'part_bytes = ${partBytes}::bigint',
+      },
+    ],
+  },
 ]

@@ -96,6 +96,14 @@ export async function openFlippingProxy(targetUrl: string) {
     flipAt: Number.POSITIVE_INFINITY,
     /** The offset at which the connection stalls. */
     stopAt: Number.POSITIVE_INFINITY,
+    /** How many requests have stalled since the last cut, and how many bytes of uploads have passed. */
+    stalled: 0,
+    passedBytes: 0,
+    /** Breaks every connection. */
+    cut: () => {
+      line.stalled = 0
+      server.closeAllConnections()
+    },
     close: () => {
       server.closeAllConnections()
       server.close()
@@ -109,8 +117,10 @@ export async function openFlippingProxy(targetUrl: string) {
         if (flip >= 0 && flip < chunk.length) chunk[flip]! ^= 1
         at += chunk.length
         // Nothing is sent past `stopAt`, not even the end of the body.
-        if (at < line.stopAt) done(null, chunk)
-        else this.push(chunk)
+        line.passedBytes += chunk.length
+        if (at < line.stopAt) return done(null, chunk)
+        line.stalled += 1
+        this.push(chunk)
       },
     })
   }

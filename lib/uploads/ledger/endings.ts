@@ -52,7 +52,7 @@ export async function recordEnd(
     sql`
     with open as (
       select id, reserved_bytes, counted_bytes, lease_until is not null or lanes is not null as leased from files
-      where id = ${fileId}::uuid and status in (${states}) and ${provided} for update
+      where id = ${fileId}::uuid and status in (${states}) and ${provided} for no key update
     ), ended as (
       update files f set status = ${status}, failure_reason = ${reason}, finished_at = ${now},
         ${counted(refusedContent)}, reserved_bytes = 0, ${revoked}
@@ -77,8 +77,9 @@ export async function recordEnd(
   )
   const [end] = ended
   if (!end) return false
-  await deleteBytes(tx, fileId)
+  // The writers of its lanes may still record parts until their leases are revoked.
   if (end.lanes) await endLanes(tx, { fileId, lanes: end.lanes, status }, nowMs)
+  await deleteBytes(tx, fileId)
   return true
 }
 

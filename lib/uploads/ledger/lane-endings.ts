@@ -44,11 +44,11 @@ export function finishLane(
   { fileId, claim, nowMs }: { fileId: string; claim: Claim; nowMs: number },
 ): Promise<LaneEnd> {
   return db.transaction(async (tx) => {
-    // Whatever ends a file locks it before its lanes.
+    // Whatever ends a file locks it before its lanes. Lanes that record parts of the file do not wait for this lock.
     const [whole] = await rows<Whole>(
       tx,
       sql`select lanes::text, decision is not null as "isGated", length_bytes as "lengthBytes", declared_crc32 as "declaredCrc32",
-        lease_fence + 1 as fence from files where id = ${fileId}::uuid and status = 'uploading' for update`,
+        lease_fence + 1 as fence from files where id = ${fileId}::uuid and status = 'uploading' for no key update`,
     )
     if (!whole) throw lostLease()
     const { isGated, lengthBytes, declaredCrc32, fence } = whole
@@ -81,7 +81,7 @@ async function becomeTransferring(
   const next = claim ? sql`complete_sent_at = ${now}, ${taken(claim)}` : sql`decision = 'asked'`
   await tx.execute(sql`
     with sent as (
-      select sum(resume_count)::int as resumes, sum(saved_bytes)::bigint as saved,
+      select max(resume_count) as resumes, sum(saved_bytes)::bigint as saved,
         max(recorded_parts) as parts
       from files where id = any((select lanes from files where id = ${fileId}::uuid)::uuid[])
     ), whole as (

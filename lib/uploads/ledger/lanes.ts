@@ -14,10 +14,14 @@ import { type Fenced, heldBy } from './lease-terms.ts'
 export const fileOfLane = (file: SQL): SQL => sql`coalesce(${file}.lane_of, ${file}.id)`
 
 /** A file's confirmed bytes, in whatever lane they are. */
-export const offsetOf = (
-  file: SQL,
-): SQL => sql`case when ${file}.lanes is null or ${file}.status <> 'uploading' then ${file}.offset_bytes
-  else (select sum(lane.offset_bytes)::bigint from files lane where lane.id = any(${file}.lanes)) end`
+export const offsetOf = (file: SQL): SQL =>
+  ofLanes(file, sql`offset_bytes`, sql`sum(lane.offset_bytes)::bigint`)
+/** A client that was interrupted resumes several lanes at once. */
+export const resumesOf = (file: SQL): SQL => ofLanes(file, sql`resume_count`, sql`max(lane.resume_count)`)
+
+const ofLanes = (file: SQL, column: SQL, together: SQL): SQL =>
+  sql`case when ${file}.lanes is null or ${file}.status <> 'uploading' then ${file}.${column}
+    else (select ${together} from files lane where lane.id = any(${file}.lanes)) end`
 
 /** A lane expires with its file. */
 export const expiryOf = (file: SQL): SQL => sql`case when ${file}.lane_of is null then ${file}.expires_at

@@ -17,13 +17,15 @@ export async function readProgress(
 export async function noteOffsetRequest({ db, clock }: UploadContext, upload: UploadRow): Promise<void> {
   const { id, status, offsetBytes, interrupted, lanes } = upload
   if (!lanes && status === 'uploading' && offsetBytes > 0 && !interrupted)
-    await markInterrupted(db, id, clock.now())
+    await markInterrupted(db, [id], clock.now())
 }
 
-/** The lanes of a file, in order; undefined if it has one writer. */
+/** The lanes of a file, in order, for a client that continues them. Undefined if the file has one writer. */
 export async function lanesOf(
-  { db }: Pick<UploadContext, 'db'>,
+  { db, clock }: Pick<UploadContext, 'db' | 'clock'>,
   { lanes }: Pick<UploadRow, 'lanes'>,
 ): Promise<LaneRow[] | undefined> {
-  return lanes ? readLanes(db, lanes) : undefined
+  if (!lanes) return undefined
+  await markInterrupted(db, lanes, clock.now())
+  return readLanes(db, lanes)
 }

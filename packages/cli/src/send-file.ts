@@ -4,6 +4,7 @@ import { crc32 } from 'node:zlib'
 import { SluiceError } from '../../node/src/sluice-error.ts'
 import { Failure, readRange } from './command.ts'
 import type { Journal } from './journal.ts'
+import { incompleteLanes, sendLanes } from './send-lanes.ts'
 import { type Answer, send } from './tus.ts'
 import { typeOfName } from './type-of-name.ts'
 import type { Tokens } from './upload-token.ts'
@@ -20,6 +21,8 @@ type Way = {
   key: string
   tokens: Tokens
   journal: Journal
+  /** The most connections for this file. */
+  connections: number
   /** Called with the number of bytes that have been sent, including those not yet confirmed. */
   onProgress(bytes: number): void
   onWait(reason: string): void
@@ -32,6 +35,10 @@ const MAX_DELAY_MS = 30_000
 const MAX_REFUSED_TOKENS = 4
 /** Files up to this size are sent in the request that creates their upload. */
 const SMALL_BYTES = 8 * 1024 * 1024
+/** Smaller files are sent over one connection. */
+const MIN_BYTES_FOR_LANES = 32 * 1024 * 1024
+/** More lanes than connections, so that all connections are in use until the end. */
+const LANES = 16
 const PASSING = [408, 409, 423, 425, 429]
 const GONE = [404, 410]
 const CHECKSUM_MISMATCH = 460
@@ -66,7 +73,7 @@ export async function sendFile(file: LocalFile, way: Way): Promise<string> {
 
 type Step = 'sent' | 'further' | Answer
 
-type Upload = Pick<Way, 'key' | 'journal' | 'onProgress' | 'onResult'> & {
+type Upload = Pick<Way, 'key' | 'journal' | 'connections' | 'onProgress' | 'onResult'> & {
   file: LocalFile
   checksum: FileChecksum
   url: string
@@ -88,6 +95,7 @@ async function begin({ file, checksum, url, token, ...way }: Upload): Promise<St
     'Upload-Length': String(file.size),
     'Upload-Metadata': metadata,
     ...(small && { 'Repr-Digest': await checksum.field() }),
+    ...(way.connections > 1 && file.size >= MIN_BYTES_FOR_LANES && { 'Upload-Lanes': String(LANES) }),
   }
   const body = small && file.size > 0 ? bodyOf(file, 0, file.size, way) : undefined
   const answer = await send({ method: 'POST', url, token, headers }, body)
@@ -112,6 +120,16 @@ async function goOn({ file, checksum, url, token, ...way }: Upload): Promise<Ste
   if (length !== undefined && Number(length) !== file.size)
     throw new Failure(`The upload is for a file of ${length} bytes, but this one has ${file.size}.`)
   let start = Number(head.headers['upload-offset'])
+  if (head.headers['upload-lanes'] && start < file.size) {
+    const lanes = await incompleteLanes(url, token)
+    if (!Array.isArray(lanes)) return lanes
+    // Without incomplete lanes, only a decision is missing, which the last byte asks for.
+    if (lanes.length > 0) {
+      const refusal = await sendLanes(lanes, { ...way, file, checksum, token })
+      if (refusal?.status === CHECKSUM_MISMATCH) way.journal.forget([way.key])
+      return refusal ?? 'further'
+    }
+  }
   // The checksum of bytes sent by an earlier run is computed while the rest is sent.
   if (start > 0) checksum.field().catch(() => undefined)
   // The backend that created the upload may not have declared its length.
@@ -198,6 +216,14 @@ export class FileChecksum {
     if (known < 0 || known >= chunk.length) return
     this.#crc32 = crc32(chunk.subarray(known), this.#crc32)
     this.#bytes += chunk.length - known
+  }
+
+  #whole: Promise<string> | undefined
+
+  /** Like `field`, for several requests that need the value at the same time. */
+  whole(): Promise<string> {
+    this.#whole ??= this.field()
+    return this.#whole
   }
 
   /** The value of the `Repr-Digest` header. */

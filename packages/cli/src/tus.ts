@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises'
 import { readRange } from './command.ts'
 
 /** The TUS requests for uploading a file. */
-export type Answer = { status: number; headers: IncomingMessage['headers']; detail: string }
+export type Answer = { status: number; headers: IncomingMessage['headers']; text: string; detail: string }
 type Sent = { method: string; url: string; token: string; headers?: Record<string, string> }
 type Body = { path: string; start: number; end: number; onBytes(chunk: Buffer): void }
 
@@ -60,7 +60,7 @@ function readAnswer(req: ClientRequest): Promise<Answer> {
       })
       res.once('error', reject)
       res.once('end', () =>
-        resolve({ status: res.statusCode!, headers: res.headers, detail: detailOf(text) }),
+        resolve({ status: res.statusCode!, headers: res.headers, text, detail: detailOf(text) }),
       )
     })
   })

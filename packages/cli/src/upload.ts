@@ -7,9 +7,11 @@ import { choosePipe } from './settings.ts'
 import { sender, type Tokens, tokensFor } from './upload-token.ts'
 
 const usage =
-  'upload <file or folder…> [--pipe <id>] [--batch <name>] [--parallel <1 to 16>] [--json]\n' +
+  'upload <file or folder…> [--pipe <id>] [--batch <name>] [--parallel <1 to 16>] [--connections <1 to 8>] [--json]\n' +
   '  upload <file> --to <uploadUrl> [--json]   (created by your backend, with its token in SLUICE_UPLOAD_TOKEN)'
 const MAX_AT_ONCE = 16
+/** For large files: see `send-lanes.ts`. */
+const MAX_CONNECTIONS = 8
 
 /**
  * Uploads files, and folders with their contents. If it is killed, running it again continues at the byte where it
@@ -23,26 +25,33 @@ export const upload: Command = {
       pipe: { type: 'string' },
       batch: { type: 'string' },
       parallel: { type: 'string', default: String(MAX_AT_ONCE) },
+      connections: { type: 'string', default: String(MAX_CONNECTIONS) },
       to: { type: 'string' },
     } as const
     const { values, positionals } = readArguments(args, usage, named)
-    const parallel = Number(values.parallel)
+    const parallel = countOf(values.parallel, 'parallel', MAX_AT_ONCE)
+    const connections = countOf(values.connections, 'connections', MAX_CONNECTIONS)
     if (positionals.length === 0) throw misused('Specify at least one file or folder.', usage)
-    if (!(Number.isInteger(parallel) && parallel >= 1 && parallel <= MAX_AT_ONCE))
-      throw misused('--parallel must be a whole number from 1 to 16.', usage)
     const { batch, to } = values
     if (batch !== undefined && to !== undefined)
       throw misused('--batch does not work with --to: your backend chose the batch of its upload.', usage)
     if (batch === '') throw misused('The batch needs a name.', usage)
     const files = positionals.flatMap(findFiles)
     const way = to === undefined ? await again(values.pipe, batch) : preparedWay(to, files)
-    const failed = await sendAll(files, way, parallel, values.json)
+    const ofEach = Math.max(1, Math.floor(connections / Math.min(parallel, files.length)))
+    const failed = await sendAll(files, { ...way, connections: ofEach }, parallel, values.json)
     const open = failed > 0 && batch !== undefined ? [`The batch ${batch} was not sealed by this run.`] : []
     if (failed > 0) throw new Failure(notUploaded(failed, files.length), EXIT.failed, open)
     await way.seal?.()
     way.journal.forget(files.map(way.keyOf))
     if (batch !== undefined && !values.json) say(`The batch ${batch} is sealed.`)
   },
+}
+
+function countOf(text: string, name: string, most: number): number {
+  const count = Number(text)
+  if (Number.isInteger(count) && count >= 1 && count <= most) return count
+  throw misused(`--${name} must be a whole number from 1 to ${most}.`, usage)
 }
 
 function notUploaded(failed: number, all: number): string {
@@ -94,7 +103,7 @@ function preparedWay(uploadUrl: string, files: LocalFile[]): Way {
 
 async function sendAll(
   files: LocalFile[],
-  { tokens, journal, keyOf }: Way,
+  { tokens, journal, keyOf, connections }: Way & { connections: number },
   parallel: number,
   json = false,
 ): Promise<number> {
@@ -118,6 +127,7 @@ async function sendAll(
           key,
           tokens,
           journal,
+          connections,
           onProgress,
           onWait: progress.wait,
           onResult,
