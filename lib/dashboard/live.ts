@@ -17,7 +17,7 @@ import { minutes, seconds } from '../platform/kernel/clock.ts'
 import { firstUuidAfter, isUuid } from '../platform/kernel/ids.ts'
 import { createBell } from '../platform/kernel/waits.ts'
 import type { Runtime } from '../platform/runtime.ts'
-import { offsetOf, resumesOf } from '../uploads/ledger/lanes.ts'
+import { offsetOf } from '../uploads/ledger/lanes.ts'
 
 /**
  * Topics that a page can follow. Each is read through an index, so that a query costs the same for any number of rows.
@@ -142,7 +142,7 @@ async function oneFile(db: Db, workspaceId: string, fileId: string): Promise<Sna
     .select({
       status: files.status,
       offsetBytes: sql<number>`${offsetOf(sql`files`)}`.mapWith(files.offsetBytes),
-      resumeCount: sql<number>`${resumesOf(sql`files`)}`.mapWith(files.resumeCount),
+      resumeCount: files.resumeCount,
       waiting: isWaiting,
     })
     .from(files)

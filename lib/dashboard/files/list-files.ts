@@ -5,7 +5,7 @@ import { type Db, rows } from '../../platform/db/database.ts'
 import { eachPage, type From, readTurn, type TurnedPage, turnPage } from '../../platform/db/page.ts'
 import { isUuid } from '../../platform/kernel/ids.ts'
 import type { Runtime } from '../../platform/runtime.ts'
-import { offsetOf, resumesOf } from '../../uploads/ledger/lanes.ts'
+import { offsetOf } from '../../uploads/ledger/lanes.ts'
 import { type File, toFile } from './file.ts'
 import { alongIndex, type FileQuery, fits, LOOKED_AT, MAX_COMPARED } from './file-query.ts'
 
@@ -80,7 +80,6 @@ function inOrderOf(ids: string[], found: File[]): File[] {
 export const FILE_COLUMNS = {
   ...getTableColumns(files),
   offsetBytes: sql<number>`${offsetOf(sql`files`)}`.mapWith(files.offsetBytes),
-  resumeCount: sql<number>`${resumesOf(sql`files`)}`.mapWith(files.resumeCount),
 }
 
 export async function readFiles(db: Db, ids: string[]): Promise<File[]> {

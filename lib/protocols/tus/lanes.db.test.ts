@@ -94,6 +94,7 @@ describe('a file with lanes', () => {
     cut.cut()
     const offset = await at.client.offset(first.url)
     expect(offset).toBeGreaterThan(0)
+    expect(lanesIn(await getLanes(url)).map(({ offset }) => offset)).toEqual([offset, 0])
     await at.client.patch(second.url, 0, bytesOf(second))
     await at.client.patch(first.url, offset, bytesOf(first).subarray(offset))
     expect(await fileOf(url)).toMatchObject({ status: 'transferred', resumes: 1 })

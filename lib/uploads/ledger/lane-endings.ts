@@ -81,13 +81,10 @@ async function becomeTransferring(
   const next = claim ? sql`complete_sent_at = ${now}, ${taken(claim)}` : sql`decision = 'asked'`
   await tx.execute(sql`
     with sent as (
-      select max(resume_count) as resumes, sum(saved_bytes)::bigint as saved,
-        max(recorded_parts) as parts
-      from files where id = any((select lanes from files where id = ${fileId}::uuid)::uuid[])
+      select max(recorded_parts) as parts from files where id = any((select lanes from files where id = ${fileId}::uuid)::uuid[])
     ), whole as (
       update files f set status = 'transferring', offset_bytes = f.length_bytes, counted_bytes = f.length_bytes,
-        crc32 = ${crc32}::bigint, recorded_parts = sent.parts, recorded_bytes = f.length_bytes, last_byte_at = ${now},
-        resume_count = sent.resumes, saved_bytes = sent.saved, ${next}
+        crc32 = ${crc32}::bigint, recorded_parts = sent.parts, recorded_bytes = f.length_bytes, last_byte_at = ${now}, ${next}
       from sent where f.id = ${fileId}::uuid returning f.id
     )
     update file_destinations d set status = 'transferring' from whole where d.file_id = whole.id and d.status <> 'failed'`)

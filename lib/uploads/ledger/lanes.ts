@@ -3,6 +3,7 @@ import type { ObjectStorage } from '#drizzle/schema/index.ts'
 import { type Db, rows } from '../../platform/db/database.ts'
 import type { LaneRange } from '../rules/lane-plan.ts'
 import { type Fenced, heldBy } from './lease-terms.ts'
+import { insertNote } from './timeline.ts'
 
 /**
  * The lanes of a file that is sent over several connections. A lane's row has what a writer needs: the lease, the
@@ -14,25 +15,22 @@ import { type Fenced, heldBy } from './lease-terms.ts'
 export const fileOfLane = (file: SQL): SQL => sql`coalesce(${file}.lane_of, ${file}.id)`
 
 /** A file's confirmed bytes, in whatever lane they are. */
-export const offsetOf = (file: SQL): SQL =>
-  ofLanes(file, sql`offset_bytes`, sql`sum(lane.offset_bytes)::bigint`)
-/** A client that was interrupted resumes several lanes at once. */
-export const resumesOf = (file: SQL): SQL => ofLanes(file, sql`resume_count`, sql`max(lane.resume_count)`)
-
-const ofLanes = (file: SQL, column: SQL, together: SQL): SQL =>
-  sql`case when ${file}.lanes is null or ${file}.status <> 'uploading' then ${file}.${column}
-    else (select ${together} from files lane where lane.id = any(${file}.lanes)) end`
+export const offsetOf = (
+  file: SQL,
+): SQL => sql`case when ${file}.lanes is null or ${file}.status <> 'uploading' then ${file}.offset_bytes
+  else (select sum(lane.offset_bytes)::bigint from files lane where lane.id = any(${file}.lanes)) end`
 
 /** A lane expires with its file. */
 export const expiryOf = (file: SQL): SQL => sql`case when ${file}.lane_of is null then ${file}.expires_at
   else (select whole.expires_at from files whole where whole.id = ${file}.lane_of) end`
 
 /**
- * A step of the statement that moves a lane's offset: postpones the expiry of its file. If another lane is doing the
- * same, or the file is ending, there is no need to wait for that.
+ * A step of the statement that moves a lane's offset: postpones the expiry of its file, and counts a resume. If another
+ * lane is doing the same, or the file is ending, there is no need to wait for that.
  */
 export function touched(fileId: string, now: SQL): SQL {
   return sql`touched as (update files whole set first_byte_at = coalesce(whole.first_byte_at, ${now}), last_byte_at = ${now},
+      resume_count = whole.resume_count + whole.interrupted::int, interrupted = false,
       expires_at = least(${now} + whole.expiry_seconds * interval '1 second', whole.expires_by)
     from (select id from files where id = ${fileId}::uuid and exists (select from moved) for update skip locked) untouched
     where whole.id = untouched.id)`
@@ -75,6 +73,21 @@ export async function insertLanes(
 }
 
 export type LaneRow = { id: string; firstByte: number; lengthBytes: number; offsetBytes: number }
+
+/** A client that asks where to continue was interrupted. Its next bytes count as one resume, in whatever lanes. */
+export async function markLanesInterrupted(db: Db, fileId: string, nowMs: number): Promise<void> {
+  const detail = sql`json_build_object('offsetBytes', saved_bytes)`
+  await rows(
+    db,
+    sql`
+    with broken as (
+      update files f set interrupted = true, saved_bytes = ${offsetOf(sql`f`)}
+      where f.id = ${fileId}::uuid and f.status = 'uploading' and not f.interrupted and ${offsetOf(sql`f`)} > 0
+      returning f.id, f.saved_bytes
+    )
+    ${insertNote({ kind: 'offset_asked', detail }, sql`broken`, nowMs)}`,
+  )
+}
 
 /** A file's lanes, in order. */
 export function readLanes(db: Db, lanes: readonly string[]): Promise<LaneRow[]> {

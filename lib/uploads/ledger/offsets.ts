@@ -148,18 +148,18 @@ export async function currentOffset(db: Db, fileId: string): Promise<Standing | 
  * Records that a client was interrupted, as its request for the offset shows. Even if none of its requests were cut off,
  * it was paused, offline or reloaded between two of them. Its next request counts as a resume.
  */
-export async function markInterrupted(db: Db, ids: readonly string[], nowMs: number): Promise<void> {
+export async function markInterrupted(db: Db, fileId: string, nowMs: number): Promise<void> {
   const detail = sql`json_build_object('offsetBytes', offset_bytes)`
   await rows(
     db,
     sql`
     with broken as (
       update files set interrupted = true
-      where id = any(${`{${ids.join()}}`}::uuid[]) and status = 'uploading' and offset_bytes > 0 and not interrupted
+      where id = ${fileId}::uuid and status = 'uploading' and offset_bytes > 0 and not interrupted
         and lease_until is null
       returning coalesce(lane_of, id) as id, offset_bytes
-    ), asked as (select id, sum(offset_bytes)::bigint as offset_bytes from broken group by id)
-    ${insertNote({ kind: 'offset_asked', detail }, sql`asked`, nowMs)}`,
+    )
+    ${insertNote({ kind: 'offset_asked', detail }, sql`broken`, nowMs)}`,
   )
 }
 

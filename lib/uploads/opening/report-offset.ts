@@ -1,4 +1,4 @@
-import { type LaneRow, readLanes } from '../ledger/lanes.ts'
+import { type LaneRow, markLanesInterrupted, readLanes } from '../ledger/lanes.ts'
 import { currentOffset, markInterrupted } from '../ledger/offsets.ts'
 import type { UploadRow } from '../ledger/upload-rows.ts'
 import { toldOffset } from '../rules/decision.ts'
@@ -17,15 +17,15 @@ export async function readProgress(
 export async function noteOffsetRequest({ db, clock }: UploadContext, upload: UploadRow): Promise<void> {
   const { id, status, offsetBytes, interrupted, lanes } = upload
   if (!lanes && status === 'uploading' && offsetBytes > 0 && !interrupted)
-    await markInterrupted(db, [id], clock.now())
+    await markInterrupted(db, id, clock.now())
 }
 
 /** The lanes of a file, in order, for a client that continues them. Undefined if the file has one writer. */
 export async function lanesOf(
   { db, clock }: Pick<UploadContext, 'db' | 'clock'>,
-  { lanes }: Pick<UploadRow, 'lanes'>,
+  { id, lanes }: Pick<UploadRow, 'id' | 'lanes'>,
 ): Promise<LaneRow[] | undefined> {
   if (!lanes) return undefined
-  await markInterrupted(db, lanes, clock.now())
+  await markLanesInterrupted(db, id, clock.now())
   return readLanes(db, lanes)
 }
