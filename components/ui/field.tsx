@@ -66,7 +66,7 @@ export function TextField({ label, hint, optional, className, after, mono, name,
         <input
           {...props}
           {...rest}
-          className={clsx(box, edge, 'h-8 min-w-0 px-2.5 text-sm', mono && 'font-mono text-xs')}
+          className={clsx(box, edge, 'h-8 min-w-0 px-2.5 text-sm file:h-full', mono && 'font-mono text-xs')}
         />
         {after}
       </div>

@@ -82,7 +82,15 @@ test("a service account's key file takes the place of an HMAC key", async ({ own
   await expect(page.getByText('keep the current key of sluice@acme-media')).toBeVisible()
   expect(await page.content()).not.toContain('PRIVATE KEY')
 
+  await page.goto('/dashboard/data-stores/new')
+  await page.getByText('Google Cloud Storage').first().click()
+  await page.getByLabel('Name').fill('Without a key')
+  await page.getByLabel('Bucket').fill(bucket)
+  await page.getByRole('button', { name: 'Check and save' }).click()
+  await expect(page.getByLabel('Or its content')).toHaveAttribute('aria-invalid', 'true')
+
   // The key is deleted in Google Cloud.
+  await page.goto(`/dashboard/data-stores/${id}`)
   cloud.keys.clear()
   await page.getByRole('button', { name: 'Check and save' }).click()
   await expect(page.getByText('Invalid grant: account not found').first()).toBeVisible()

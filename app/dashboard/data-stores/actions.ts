@@ -108,7 +108,9 @@ async function read(data: FormData) {
     forcePathStyle: data.get('forcePathStyle') === 'on',
     accessKeyId: textOf(data, 'accessKeyId'),
     secretAccessKey: textOf(data, 'secretAccessKey'),
-    serviceAccountKey: textOf(data, 'serviceAccountKey') ?? uploaded,
+    // If neither was given, the error belongs to this field.
+    serviceAccountKey:
+      data.get('credentials') === 'file' ? (textOf(data, 'serviceAccountKey') ?? uploaded ?? '') : undefined,
     storageClass: textOf(data, 'storageClass') ?? null,
     encryption: encryptionOf(encryption, textOf(data, 'kmsKeyId')),
   }
