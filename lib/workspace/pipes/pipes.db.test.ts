@@ -26,7 +26,7 @@ it.each([
   [{ dataStoreId: 'x' }, 'dataStoreId'],
   [{ destinations: [] }, 'destinations'],
   [{ source: { http: 1 } }, 'source.http'],
-  [{ source: { ftp: true } }, 'source.ftp'],
+  [{ source: { smb: true } }, 'source.smb'],
   [{ keyTemplate: '{filename}' }, 'keyTemplate'],
   [{ maxFileBytes: 0 }, 'maxFileBytes'],
   [{ allowedTypes: ['images'] }, 'allowedTypes.0'],
