@@ -126,6 +126,18 @@ describe('FTP', () => {
     )
   })
 
+  it('does not complete the file of a client whose connections end one after the other', async () => {
+    const client = await signedIn()
+    const data = await openData(client)
+    await client.say('STOR /killed.txt')
+    data.end('half')
+    await once(data, 'close')
+    client.socket.destroy()
+    const again = await signedIn()
+    expect(await again.say('SIZE /killed.txt')).toBe('213 4')
+    expect((await site.files())[0]).toMatchObject({ filename: 'killed.txt', status: 'uploading' })
+  })
+
   it('renames from a temporary name, and removes a file', async () => {
     const client = await connectFtp(site, site.sender.token)
     await put(client, 'scan.pdf.part', Buffer.from('pages'))
