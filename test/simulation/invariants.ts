@@ -269,7 +269,8 @@ export class Invariants {
   /** Always true for a Pipe that does not verify it. */
   #isWhatItSays(file: LedgerFile): boolean {
     const isVerified = this.#world.habits.verifies
-    return !isVerified || this.#sourceOf(file).subarray(0, 3).equals(DECLARED.signature)
+    const { signature } = DECLARED
+    return !isVerified || this.#sourceOf(file).subarray(0, signature.length).equals(signature)
   }
 
   #sourceOf(file: LedgerFile): Buffer {

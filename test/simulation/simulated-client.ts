@@ -40,8 +40,8 @@ export type UploadPlan = {
   cuts: number[]
 }
 
-/** The type that every client declares, and the first bytes that such a file has. */
-export const DECLARED = { type: 'image/jpeg', signature: Buffer.from('ffd8ff', 'hex') }
+/** The type that every client declares, and the first bytes that such a file has. A fourth byte of f7 is another type. */
+export const DECLARED = { type: 'image/jpeg', signature: Buffer.from('ffd8ffe0', 'hex') }
 
 /** Returns the reply with the largest offset. */
 export function furthest<Told extends Pick<CoreReply, 'headers'>>(replies: readonly Told[]): Told {
