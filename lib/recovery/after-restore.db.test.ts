@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { eq, sql } from 'drizzle-orm'
+import { eq, inArray, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { events, fileDestinations, files } from '#drizzle/schema/index.ts'
+import { events, fileDestinations, files, usageMonths } from '#drizzle/schema/index.ts'
 import { openTestDatabase } from '../../test/support/databases.ts'
 import { fileIdOf, type TusClient } from '../../test/support/tus-client.ts'
 import { createSite, type Site, serveUploads } from '../../test/support/upload-site.ts'
@@ -77,6 +77,37 @@ describe('after a restore', () => {
     expect(told).toMatchObject([{ missedStatus: 'transferred' }])
     await finish(open)
     expect(await findFinished(node.context)).toEqual({ looked: 0, found: [] })
+  })
+
+  it('a file with lanes becomes transferred, and each of its bytes is counted once', async () => {
+    const { db } = database
+    const usage = async () =>
+      (await db.select().from(usageMonths).where(eq(usageMonths.workspaceId, site.workspaceId)))[0]!
+    const before = await usage()
+    const bytes = randomBytes(20 * 1024 * 1024)
+    const reply = await client.create(bytes.length, { 'Upload-Lanes': '2' })
+    const lanes: { url: string; firstByte: number; length: number }[] = JSON.parse(reply.body).lanes
+    const send = ({ url, firstByte, length }: (typeof lanes)[number], from: number, to = length) =>
+      client.patch(url, from, bytes.subarray(firstByte + from, firstByte + to))
+    await send(lanes[0]!, 0, 1000)
+    const id = fileIdOf(reply.headers.location!)
+    const ids = [id, ...lanes.map(({ url }) => fileIdOf(url))]
+    const dumped = await db.select().from(files).where(inArray(files.id, ids))
+    const counted = await usage()
+    await Promise.all([send(lanes[0]!, 1000), send(lanes[1]!, 0)])
+    await Promise.all(node.context.background)
+    await db.delete(events).where(eq(events.fileId, id))
+    for (const row of dumped) await db.update(files).set(row).where(eq(files.id, row.id))
+    await db.update(usageMonths).set(counted).where(eq(usageMonths.workspaceId, site.workspaceId))
+    await db
+      .update(fileDestinations)
+      .set({ status: 'pending', etag: null, certainty: null })
+      .where(eq(fileDestinations.fileId, id))
+    expect((await findFinished(node.context)).found).toEqual([id])
+    expect(await statusOf(reply.headers.location!)).toBe('transferred')
+    expect((await client.head(lanes[1]!.url)).headers['upload-offset']).toBe('0')
+    const { usedBytes, reservedBytes } = await usage()
+    expect([usedBytes - before.usedBytes, reservedBytes]).toEqual([bytes.length, before.reservedBytes])
   })
 
   it('a delivered object is not deleted when its upload expires', async () => {

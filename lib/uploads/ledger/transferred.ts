@@ -4,6 +4,7 @@ import { type Db, rows } from '../../platform/db/database.ts'
 import { countBytes, counting, deltas } from '../../workspace/usage/count-bytes.ts'
 import { type DestinationState, type Failure, statusOf } from '../rules/file-status.ts'
 import { afterLateRequests } from './endings.ts'
+import { endLanes } from './lane-endings.ts'
 import { type Fenced, heldBy, released } from './lease-terms.ts'
 import { type Advance, advance } from './offsets.ts'
 import { deleteBytes } from './part-rows.ts'
@@ -175,6 +176,12 @@ export async function recordFound(
 ): Promise<DoneStatus | undefined> {
   const now = sql`${new Date(nowMs).toISOString()}::timestamptz`
   const status = destinations.every(({ isThere }) => isThere) ? 'transferred' : 'partially_transferred'
+  const [writer] = await rows<{ lanes: string | null }>(
+    tx,
+    sql`select lanes::text from files where id = ${lease.fileId}::uuid and ${heldBy(lease)} for no key update`,
+  )
+  if (writer?.lanes)
+    await endLanes(tx, { fileId: lease.fileId, lanes: writer.lanes, status: 'transferred' }, nowMs)
   const found = await rows(
     tx,
     sql`
