@@ -180,6 +180,19 @@ describe('a file with lanes', () => {
     expect(await fileOf(right.url)).toMatchObject({ status: 'transferred' })
   })
 
+  it('takes the place of an earlier creation whose response was lost, until bytes have arrived in a lane', async () => {
+    const client = await at.site.client(at.node, { maxFiles: 1 })
+    const create = () => client.create(whole.length, { 'Upload-Lanes': '2' })
+    const lost = await create()
+    const again = await create()
+    expect([lost.status, again.status]).toEqual([201, 201])
+    expect((await client.head(lost.headers.location!)).status).toBe(410)
+    const [first] = lanesIn(again) as [Lane]
+    await client.patch(first.url, 0, bytesOf(first).subarray(0, 1000))
+    expect(codeOf(await create())).toEqual([403, 'token_exhausted'])
+    await client.terminate(again.headers.location!)
+  })
+
   it('returns clear errors for wrong use', async () => {
     const ask = (headers: Record<string, string>, length: number | null = whole.length, body?: Buffer) =>
       at.client.create(length, headers, body)

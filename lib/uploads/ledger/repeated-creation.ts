@@ -22,12 +22,13 @@ export async function takePlace(
     tx,
     sql`select f.id from files f
       where f.id in (select id from files where sender_id = ${upload.senderId}::uuid order by id desc limit ${LOOKED_THROUGH}::int)
-        and f.id <> ${upload.fileId}::uuid and token_id = ${upload.tokenId}::uuid and status = 'uploading' and concat is null
+        and f.id <> ${upload.fileId}::uuid and token_id = ${upload.tokenId}::uuid and status = 'uploading' and concat is null and lane_of is null
         and protocol = ${upload.protocol} and filename = ${upload.filename}
         and upload_metadata_header is not distinct from ${upload.uploadMetadataHeader}
         and length_bytes is not distinct from ${upload.lengthBytes}::bigint
         and lease_fence <= 1 and ${isFree} and (offset_bytes = 0 or ${wasInterrupted} and not exists (
           select from file_timeline t where t.file_id = f.id and t.kind = 'offset_asked'))
+        and not exists (select from files lane where lane.id = any(f.lanes) and lane.lease_fence > 0)
       order by f.id limit 1 for update of f skip locked`,
   )
   if (!earlier) return false
