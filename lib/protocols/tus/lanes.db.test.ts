@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
 import { crc32 } from 'node:zlib'
 import { sql } from 'drizzle-orm'
+import { Upload } from 'tus-js-client'
 import { afterEach, describe, expect, it } from 'vitest'
 import { httpCall } from '../../../test/support/http-call.ts'
 import { codeOf, fileIdOf, openPatch, type TusReply } from '../../../test/support/tus-client.ts'
@@ -191,6 +193,22 @@ describe('a file with lanes', () => {
     await client.patch(first.url, 0, bytesOf(first).subarray(0, 1000))
     expect(codeOf(await create())).toEqual([403, 'token_exhausted'])
     await client.terminate(again.headers.location!)
+  })
+
+  it('is sent by the example in the documentation', async () => {
+    const page = await readFile('app/(site)/docs/_text/tus-endpoint.md', 'utf8')
+    const [, code] = page.match(/```js\nimport \{ Upload \} from 'tus-js-client'\n(.*?)```/s)!
+    expect(code!.trim().split('\n').length).toBeLessThanOrEqual(40)
+    const uploadInLanes = new Function('Upload', `${code}return uploadInLanes`)(Upload)
+    const sent: number[] = []
+    for (const bytes of [whole, whole.subarray(0, 1000)]) {
+      const { collection: endpoint, token } = at.client
+      const file = Object.assign(Buffer.from(bytes), { size: bytes.length, name: 'été.mp4' })
+      const url = await uploadInLanes(file, { endpoint, token, onProgress: (all: number) => sent.push(all) })
+      expect(await fileOf(url)).toMatchObject({ status: 'transferred' })
+      expect((await at.site.bucket.object(`${fileIdOf(url)}/été.mp4`)).equals(bytes)).toBe(true)
+      expect(sent.at(-1)).toBe(bytes.length)
+    }
   })
 
   it('returns clear errors for wrong use', async () => {
