@@ -47,7 +47,7 @@ const ACTIONS = found('**/*.ts').filter((file) => /^'use server'$/m.test(sourceO
 /** Open to every signed-in user, with or without a workspace. */
 const OF_A_PERSON = /\b(?:actAsPerson(?:<[^(]*>)?|requirePerson|currentPerson)\(/
 const DECLARED = new RegExp(
-  `(?:act(?:<[^(]*>)?|currentActor|requireSession|exportOrProblem|(?:may|assertMay)\\([\\w.]+)(?:\\(|, )\\s*'(${ALL_RIGHTS.join('|')})'`,
+  `(?:act(?:<[^(]*>)?|currentActor|requireSession|exportOrProblem|currentPipe\\(props|(?:may|assertMay)\\([\\w.]+)(?:\\(|, )\\s*'(${ALL_RIGHTS.join('|')})'`,
 )
 /** For the service's operator: every role gets a 404. */
 const isOperators = (source: string) => /\b(?:actAsOperator|requireOperator)\(/.test(source)

@@ -7,7 +7,7 @@ import { orNotFound } from '../../or-not-found.ts'
 export type PipeProps = { params: Promise<{ id: string }> }
 
 /** The Pipe in the address, for users with the right. */
-export async function currentPipe({ params }: PipeProps, right: Right = 'see') {
+export async function currentPipe({ params }: PipeProps, right: Right) {
   const { id } = await params
   const [runtime, actor] = [getRuntime(), await currentActor(right)]
   return { runtime, actor, id, pipe: await orNotFound(showPipe(runtime, actor, id)) }

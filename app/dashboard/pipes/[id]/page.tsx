@@ -28,7 +28,7 @@ type Props = PipeProps & { searchParams: Search }
 
 export default async function PipePage({ searchParams, ...props }: Props) {
   const range = rangeOf((await readSearch(searchParams)).range)
-  const { runtime, actor, id, pipe } = await currentPipe(props)
+  const { runtime, actor, id, pipe } = await currentPipe(props, 'see')
   const look = (topic: Topic) => readSnapshot(runtime.db, actor.workspaceId, topic)
   const [seenFiles, seenDeliveries] = await Promise.all([look('files'), look('deliveries')])
   const [attention, figures, { data: files }, { uploads = [] }, set, outputs] = await Promise.all([

@@ -10,7 +10,7 @@ import { HookPanel } from './hook-panel.tsx'
 export const generateMetadata = titledByPipe('Decisions')
 
 export default async function Decisions(props: PipeProps) {
-  const { runtime, actor, id } = await currentPipe(props)
+  const { runtime, actor, id } = await currentPipe(props, 'see')
   const [hooks, decisions] = await Promise.all([
     listHooks(runtime, actor, id),
     listDecisions(runtime, actor, id),

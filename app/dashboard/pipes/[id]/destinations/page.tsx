@@ -9,7 +9,7 @@ import { PipeDestinations } from './pipe-destinations.tsx'
 export const generateMetadata = titledByPipe('Destinations')
 
 export default async function Destinations(props: PipeProps) {
-  const { runtime, actor, pipe } = await currentPipe(props)
+  const { runtime, actor, pipe } = await currentPipe(props, 'see')
   const [set, stores, rejecting] = await Promise.all([
     describeSet(runtime, pipe.destinations),
     listDataStores(runtime, actor, { limit: 100 }),

@@ -32,7 +32,7 @@ const HIGHLIGHT: Record<string, Language> = {
 export const generateMetadata = titledByPipe('Embed')
 
 export default async function Embed(props: PipeProps) {
-  const { runtime, pipe } = await currentPipe(props)
+  const { runtime, pipe } = await currentPipe(props, 'see')
   const target = { baseUrl: runtime.config.baseUrl, uploadUrl: pipe.uploadUrl, pipeId: pipe.id }
   const receivers = await verificationSnippets()
   return (

@@ -9,6 +9,6 @@ type Props = PipeProps & { searchParams: Search }
 
 export default async function PipeFiles({ searchParams, ...props }: Props) {
   const query = await readSearch(searchParams)
-  const { actor, id } = await currentPipe(props)
+  const { actor, id } = await currentPipe(props, 'see')
   return <FileList actor={actor} path={`/dashboard/pipes/${id}/files`} query={query} pipeId={id} />
 }

@@ -19,7 +19,7 @@ type Props = PipeProps & { searchParams: Search }
 
 export default async function UploadLinks({ searchParams, ...props }: Props) {
   const query = await readSearch(searchParams)
-  const { runtime, actor, id, pipe } = await currentPipe(props)
+  const { runtime, actor, id, pipe } = await currentPipe(props, 'see')
   const page = { ...pageOf(query), pipeId: id }
   const { data, nextCursor } = await orNotFound(listUploadLinks(runtime, actor, page))
   const path = `/dashboard/pipes/${id}/links`

@@ -6,7 +6,7 @@ import { ObjectForm } from './form.tsx'
 export const generateMetadata = titledByPipe('Objects')
 
 export default async function Objects(props: PipeProps) {
-  const { pipe } = await currentPipe(props)
+  const { pipe } = await currentPipe(props, 'see')
   return (
     <Panel
       title="Objects"

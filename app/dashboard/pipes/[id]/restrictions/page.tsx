@@ -7,7 +7,7 @@ import { RestrictionsForm } from './form.tsx'
 export const generateMetadata = titledByPipe('Restrictions')
 
 export default async function Restrictions(props: PipeProps) {
-  const { runtime, actor, pipe } = await currentPipe(props)
+  const { runtime, actor, pipe } = await currentPipe(props, 'see')
   const { prefix } = await showDataStore(runtime, actor, pipe.dataStoreId)
   return (
     <Panel

@@ -7,7 +7,7 @@ import { DeletePipe, PipeSettings } from './forms.tsx'
 export const generateMetadata = titledByPipe('Settings')
 
 export default async function Settings(props: PipeProps) {
-  const { runtime, actor, id, pipe } = await currentPipe(props)
+  const { runtime, actor, id, pipe } = await currentPipe(props, 'see')
   const { uploadsUnderWay } = await previewPipeDeletion(runtime, actor, id)
   return (
     <div className="max-w-3xl space-y-5">

@@ -10,7 +10,7 @@ import { HttpSource, SftpSource, UrlSource } from './panels.tsx'
 export const generateMetadata = titledByPipe('Sources')
 
 export default async function Sources(props: PipeProps) {
-  const { runtime, pipe } = await currentPipe(props)
+  const { runtime, pipe } = await currentPipe(props, 'see')
   const { uploadUrl, sftpPort, ftp } = runtime.config
   const dataStoreIds = pipe.destinations.map(({ dataStoreId }) => dataStoreId)
   const blocked = isBlocked({ pipe, states: await readStates(runtime.db, dataStoreIds) })

@@ -11,7 +11,7 @@ import { currentPipe, type PipeProps } from '../current-pipe.ts'
 export const generateMetadata = titledByPipe('Webhooks')
 
 export default async function PipeWebhooks(props: PipeProps) {
-  const { runtime, actor, id } = await currentPipe(props)
+  const { runtime, actor, id } = await currentPipe(props, 'see')
   const { workspace } = await requireSession('see')
   const [[first, ...further], missed] = await Promise.all([
     listWithLatest(runtime, actor, { pipeId: id }),
