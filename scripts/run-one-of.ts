@@ -11,6 +11,7 @@ export const PROGRAMS: Record<string, Record<string, string>> = {
     kit: 'bench/kit.ts',
     growth: 'bench/growth/run.ts',
     capacity: 'bench/capacity/run.ts',
+    lanes: 'bench/lanes.ts',
   },
   drill: {
     '': 'e2e/drills/run.ts',

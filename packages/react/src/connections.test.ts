@@ -8,11 +8,15 @@ function sendOver(connections: Connections, rateOf: (count: number) => number, s
   return connections.limit
 }
 
-it('adds connections to a line that limits each of them, until one more hardly helps', () => {
+it('doubles the connections on a line that limits each of them, up to the most', () => {
   const eachAlone = (count: number) => count * 4e6
-  expect(sendOver(new Connections(8), eachAlone, 3)).toBe(5)
-  expect(sendOver(new Connections(8), eachAlone, 20)).toBe(7)
-  expect(sendOver(new Connections(4), eachAlone, 20)).toBe(4)
+  expect(sendOver(new Connections(8), eachAlone, 2)).toBe(4)
+  expect(sendOver(new Connections(8), eachAlone, 4)).toBe(8)
+  expect(sendOver(new Connections(5), eachAlone, 20)).toBe(5)
+})
+
+it('returns to fewer connections once more of them hardly help', () => {
+  expect(sendOver(new Connections(8), (count) => Math.min(count, 4.5) * 4e6, 20)).toBe(4)
 })
 
 it('keeps two connections on a line that one of them fills, and tries again half a minute later', () => {
