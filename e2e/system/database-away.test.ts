@@ -87,11 +87,13 @@ it('a failing page is logged as one line of JSON, without its parameters', async
   await client`alter table pipes rename to pipes_elsewhere`
   const from = sluice.output().length
   await ask('/dashboard/pipes', { headers: { Cookie } })
-  await expect.poll(() => loud(from).length).toBeGreaterThan(0)
+  // The server's own tasks may need the table, too, and fail.
+  const failures = () => loud(from).filter(({ msg }) => msg === 'a page failed')
+  await expect.poll(() => failures().length).toBeGreaterThan(0)
   await client`alter table pipes_elsewhere rename to pipes`
   await client.end()
   const text = sluice.output().slice(from)
-  expect(loud(from)).toHaveLength(1)
+  expect(failures()).toHaveLength(1)
   expect(text).toContain('pipes')
   expect(text).not.toMatch(/select |params: (?!\[left out\])/)
 })
