@@ -5,7 +5,7 @@ import { SluiceError } from '../../node/src/sluice-error.ts'
 import { Failure, readRange } from './command.ts'
 import type { Journal } from './journal.ts'
 import { incompleteLanes, sendLanes } from './send-lanes.ts'
-import { type Answer, send } from './tus.ts'
+import { type Answer, send, startOfLast } from './tus.ts'
 import { typeOfName } from './type-of-name.ts'
 import type { Tokens } from './upload-token.ts'
 
@@ -182,9 +182,6 @@ function isLasting({ status }: Answer, refusedTokens: number): boolean {
 const isRefused = (error: unknown) =>
   error instanceof SluiceError && error.status !== undefined && error.status < 500 && error.status !== 429
 
-/** The last request starts at a multiple of this, so its parts have the usual size. */
-const LAST_BYTES = 8 * 1024 * 1024
-
 /**
  * An entire file's CRC32, which the server compares with the bytes received. It is computed from the bytes as they
  * are sent. Bytes sent by an earlier run are read again, as are those of the last request, which declares the checksum.
@@ -205,7 +202,7 @@ export class FileChecksum {
    * is known.
    */
   endOfRequest(startBytes: number): number {
-    const lastBytes = Math.max(0, Math.floor((this.#size - 1) / LAST_BYTES) * LAST_BYTES)
+    const lastBytes = startOfLast(this.#size)
     const isKnown = this.#bytes === this.#size
     return isKnown || startBytes >= lastBytes ? this.#size : lastBytes
   }

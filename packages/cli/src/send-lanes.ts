@@ -1,7 +1,7 @@
 import { Connections } from '../../react/src/connections.ts'
 import { Failure } from './command.ts'
 import type { FileChecksum, LocalFile } from './send-file.ts'
-import { type Answer, send } from './tus.ts'
+import { type Answer, send, startOfLast } from './tus.ts'
 
 /** A range of the file with an address of its own. */
 type Lane = { url: string; firstByte: number; length: number; offset: number }
@@ -72,9 +72,6 @@ export async function sendLanes(lanes: Lane[], sending: Sending): Promise<Answer
   return refusal
 }
 
-/** A lane's last request starts at a multiple of this. The last one of all declares the checksum of the file. */
-const LAST_BYTES = 8 * 1024 * 1024
-
 type SendingLane = Pick<Sending, 'file' | 'token'> & {
   onBytes(chunk: Buffer): void
   declaration(): Promise<Record<string, string>>
@@ -84,7 +81,8 @@ async function sendLane(
   { url, firstByte, length, offset }: Lane,
   { file, token, onBytes, declaration }: SendingLane,
 ): Promise<Answer | undefined> {
-  const lastBytes = Math.floor((length - 1) / LAST_BYTES) * LAST_BYTES
+  // The last request of all lanes declares the checksum of the file.
+  const lastBytes = startOfLast(length)
   let start = offset
   while (start < length) {
     const end = start < lastBytes ? lastBytes : length

@@ -8,6 +8,13 @@ export type Answer = { status: number; headers: IncomingMessage['headers']; text
 type Sent = { method: string; url: string; token: string; headers?: Record<string, string> }
 type Body = { path: string; start: number; end: number; onBytes(chunk: Buffer): void }
 
+/** The last request starts at a multiple of this, so its parts have the usual size. */
+const LAST_BYTES = 8 * 1024 * 1024
+
+/** Where the request with the last of this many bytes starts. */
+export const startOfLast = (bytes: number): number =>
+  Math.max(0, Math.floor((bytes - 1) / LAST_BYTES) * LAST_BYTES)
+
 /** A connection that is silent for this long is closed. */
 const SILENCE_MS = 60_000
 
