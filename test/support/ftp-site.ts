@@ -2,14 +2,14 @@ import { readFileSync } from 'node:fs'
 import { createConnection, type Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { Client } from 'basic-ftp'
-import { sql } from 'drizzle-orm'
 import { startFtpServer } from '#lib/ftp/ftp-server.ts'
 import type { FtpTerms } from '#lib/ftp/terms.ts'
-import { type DatabaseHandle, rows } from '#lib/platform/db/database.ts'
+import type { DatabaseHandle } from '#lib/platform/db/database.ts'
 import type { UploadTerms } from '#lib/uploads/rules/upload-terms.ts'
 import { drainUploads } from '#lib/uploads/upload-context.ts'
 import { openUploads } from '#server/open-uploads.ts'
 import { CERTIFICATE } from './certificates.ts'
+import { folderSite } from './folder-site.ts'
 import { QUICK_RETRIES_MS } from './runtime.ts'
 import { createSite, type SiteOptions } from './upload-site.ts'
 
@@ -52,26 +52,7 @@ export async function openFtpSite(
   }
   const pipe = { source: { http: true, ftps: true, ftp: plain } }
   const site = await createSite(database, { pipe, settings, ...options.site })
-  const node = await serveFtp(site.runtime, options)
-  return {
-    ...site,
-    node,
-    port: node.port,
-    /** The Pipe's files, newest first. */
-    files: () =>
-      rows<{ id: string; status: string; filename: string; protocol: string; bytes: number }>(
-        database.db,
-        sql`select id, status, filename, protocol, offset_bytes as bytes from files where pipe_id = ${site.pipe.id} order by id desc`,
-      ),
-    async objectOf(fileId: string): Promise<Buffer> {
-      const key = (await site.bucket.objects()).find((one) => one.includes(fileId))
-      return site.bucket.object(key!)
-    },
-    async close() {
-      await node.close()
-      await site.close()
-    },
-  }
+  return folderSite(database, site, await serveFtp(site.runtime, options))
 }
 
 export type FtpSite = Awaited<ReturnType<typeof openFtpSite>>

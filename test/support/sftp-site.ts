@@ -1,11 +1,11 @@
-import { sql } from 'drizzle-orm'
 import ssh2, { type ConnectConfig, type FileEntry, type OpenMode, type SFTPWrapper, type Stats } from 'ssh2'
-import { type DatabaseHandle, rows } from '#lib/platform/db/database.ts'
+import type { DatabaseHandle } from '#lib/platform/db/database.ts'
 import { startSftpServer } from '#lib/sftp/sftp-server.ts'
 import type { SftpTerms } from '#lib/sftp/terms.ts'
 import type { UploadTerms } from '#lib/uploads/rules/upload-terms.ts'
 import { drainUploads } from '#lib/uploads/upload-context.ts'
 import { openUploads } from '#server/open-uploads.ts'
+import { folderSite } from './folder-site.ts'
 import { QUICK_RETRIES_MS } from './runtime.ts'
 import { createSite, type SiteOptions } from './upload-site.ts'
 
@@ -36,33 +36,7 @@ export async function openSftpSite(
   options: SftpOptions & { site?: SiteOptions } = {},
 ) {
   const site = await createSite(database, { pipe: { source: { http: true, sftp: true } }, ...options.site })
-  const node = await serveSftp(site.runtime, options)
-  return {
-    ...site,
-    node,
-    port: node.port,
-    /** The Pipe's files, newest first. */
-    files: () =>
-      rows<{
-        id: string
-        status: string
-        filename: string
-        filetype: string | null
-        protocol: string
-        bytes: number
-      }>(
-        database.db,
-        sql`select id, status, filename, filetype, protocol, offset_bytes as bytes from files where pipe_id = ${site.pipe.id} order by id desc`,
-      ),
-    async objectOf(fileId: string): Promise<Buffer> {
-      const key = (await site.bucket.objects()).find((one) => one.includes(fileId))
-      return site.bucket.object(key!)
-    },
-    async close() {
-      await node.close()
-      await site.close()
-    },
-  }
+  return folderSite(database, site, await serveSftp(site.runtime, options))
 }
 
 export type SftpSite = Awaited<ReturnType<typeof openSftpSite>>
