@@ -61,7 +61,7 @@ describe('upload', () => {
       const running = start(args)
       const isUnderWay = async () => {
         const [file] = await state()
-        return file !== undefined && file.offset > 0 && file.resumeCount === resumes
+        return file !== undefined && file.offset > 0 && file.resumeCount >= resumes
       }
       await expect.poll(isUnderWay).toBe(true)
       await running.kill()
@@ -72,7 +72,8 @@ describe('upload', () => {
     const [file, ...others] = await state()
     expect([file!.status, file!.offset, others]).toEqual(['transferred', 400_000_000, []])
     expect(await hashOf(inBucket('/film.bin'))).toBe(await hashOf(path))
-    expect(file!.resumeCount).toBe(2)
+    // A connection of the killed command may still hold a lane, which the next command then requests again.
+    expect(file!.resumeCount).toBeGreaterThanOrEqual(2)
   })
 
   it.each([

@@ -13,7 +13,7 @@ import { reconcileUploads } from '../../recovery/reconcile.ts'
 import { endInterruptedUploads } from '../../recovery/upload-sweeps.ts'
 import { cancelUpload } from '../../uploads/endings/end-upload.ts'
 import { drainUploads } from '../../uploads/upload-context.ts'
-import { countRefusedCreation } from '../../workspace/tokens/refused-creations.ts'
+import { countRefusedCreation, hasTooManyRefused } from '../../workspace/tokens/refused-creations.ts'
 
 const MiB = 1024 * 1024
 const hex = (bytes: Buffer) => `crc32:${crc32(bytes).toString(16).padStart(8, '0')}`
@@ -151,6 +151,9 @@ describeWithDatabase('a file sent in one plain request', (database) => {
       await expect.poll(newest).toMatchObject({ filename: 'again.bin', status: 'uploading' })
       call.cut()
       await expect.poll(newest).toMatchObject({ status: 'failed', failureReason: 'interrupted' })
+      // The interruption is counted after the upload has ended.
+      const limited = sql`select ${hasTooManyRefused(site.clock.now())} as limited from tokens t where t.id = ${id}`
+      await expect.poll(() => rows(database().db, limited)).toEqual([{ limited: true }])
       expect(codeOf(await send('again.bin', Buffer.from('whole'), { token }))).toEqual([429, 'rate_limited'])
       site.clock.advance(10_000)
       expect((await send('again.bin', Buffer.from('whole'), { token })).status).toBe(201)
