@@ -1,4 +1,4 @@
-import { execFile, spawn } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { globSync, readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { describe, expect, inject, it } from 'vitest'
@@ -6,7 +6,7 @@ import { PLANTED_FAULTS } from './planted-faults.ts'
 
 const run = promisify(execFile)
 /** The seeds are always the same, from 1 up. The nightly run explores ten thousand others. */
-const SCHEDULES = 60
+const SCHEDULES = 24
 
 /** The simulation replaces its process's clock and timers, so it has its own process. */
 describe('the simulation', () => {
@@ -23,8 +23,16 @@ describe('the simulation', () => {
     }
   }
 
-  it(`finds nothing wrong in ${SCHEDULES} schedules`, async () => {
-    expect(await simulate('--seeds', String(SCHEDULES))).toMatch(new RegExp(`^${SCHEDULES} seeds, `, 'm'))
+  it(`finds nothing wrong in ${SCHEDULES} schedules, whose traces depend only on their seeds`, async () => {
+    const last = String(SCHEDULES)
+    // The two searches share the cores, so that each disturbs the other. The last seed runs in both.
+    const [all, again] = await Promise.all([
+      simulate('--seeds', last, '--processes', '1', '--hashes'),
+      simulate('--from', last, '--seeds', '1', '--hashes'),
+    ])
+    expect(all).toMatch(new RegExp(`^${SCHEDULES} seeds, `, 'm'))
+    const [hash] = all.match(new RegExp(`^${SCHEDULES} [0-9a-f]{16}$`, 'm'))!
+    expect(again).toContain(hash)
   }, 300_000)
 
   it('survives a death before, after and during each step around a decision', async () => {
@@ -33,41 +41,9 @@ describe('the simulation', () => {
     expect(plots).toEqual(Array(4).fill(survived))
   }, 300_000)
 
-  it('produces the same trace for the same seed, whatever ran before, even on a busy machine', async () => {
-    // The two searches share the cores, so that each disturbs the other.
-    const [before, later] = await Promise.all(
-      ['1', '3'].map(async (from) => {
-        const hashes = await simulate('--from', from, '--seeds', '4', '--hashes')
-        return hashes.match(/^\d+ [0-9a-f]{16}$/gm)!
-      }),
-    )
-    expect(before).toHaveLength(4)
-    expect(later!.slice(0, 2)).toEqual(before!.slice(2))
-  }, 300_000)
-
-  it('finds a planted fault, and describes the shortest path to it', async () => {
-    const found = await simulate('--fault', 'the event is written after the transaction', '--story')
+  it('finds a planted fault', async () => {
+    const found = await simulate('--fault', 'the event is written after the transaction', '--processes', '1')
     expect(found).toMatch(/^found by seed \d+: .*\(one event per status change\)$/m)
-    const story = found.split('\n').filter((line) => /^ +\d+\.\d{3} s {2}/.test(line))
-    expect(story.length).toBeLessThan(60)
-    expect(story.join('\n')).toMatch(/the client of file-1 sends P\w+ [\s\S]*ledger: file-1 is transferred/)
-  }, 300_000)
-
-  it('says how to continue after Ctrl-C', async () => {
-    const exploring = spawn(process.execPath, command('--from', '1001', '--seeds', '9000'), {
-      detached: true,
-    })
-    let said = ''
-    for await (const text of exploring.stdout) {
-      // The first line is printed before the first seed. A terminal interrupts the entire process group.
-      if (said === '') process.kill(-exploring.pid!, 'SIGINT')
-      said += text
-    }
-    const [, reached, next, left] =
-      /after (\d+) seeds in a row, none of which has failed\.\ncontinue with: .* --from (\d+) --seeds (\d+)\n/.exec(
-        said,
-      )!
-    expect([Number(next), Number(left)]).toEqual([1001 + Number(reached), 9000 - Number(reached)])
   }, 300_000)
 
   it.each(PLANTED_FAULTS)('can still plant this fault in the core: $name', ({ edits }) => {
