@@ -1,7 +1,41 @@
-import { bigint, doublePrecision, index, integer, jsonb, pgTable, text, uuid } from 'drizzle-orm/pg-core'
+import {
+  bigint,
+  doublePrecision,
+  index,
+  integer,
+  jsonb,
+  pgTable,
+  text,
+  unique,
+  uuid,
+} from 'drizzle-orm/pg-core'
 import { workspaces } from './accounts.ts'
 import { belongsTo, bytes, createdAt, id, instant } from './columns.ts'
 import { type ObjectSettings, pipes } from './pipes.ts'
+
+/** The ways in that a Sender can be limited to. HTTP includes imports from URLs, and FTP includes FTPS. */
+export const SENDER_SOURCES = ['http', 'sftp', 'ftp'] as const
+export type SenderSource = (typeof SENDER_SOURCES)[number]
+
+/** What a Sender may use, and when its silence is reported. Null means no limit, or in a Sender, that of its group. */
+const limits = () => ({
+  pipeIds: text().array(),
+  sources: text({ enum: SENDER_SOURCES }).array(),
+  silentHours: integer(),
+})
+
+/** Senders that are managed together, such as the cameras at a site. */
+export const senderGroups = pgTable(
+  'sender_groups',
+  {
+    id: id(),
+    workspaceId: belongsTo(() => workspaces.id),
+    name: text().notNull(),
+    ...limits(),
+    createdAt: createdAt(),
+  },
+  (t) => [unique().on(t.workspaceId, t.name)],
+)
 
 export const senders = pgTable(
   'senders',
@@ -26,6 +60,16 @@ export const senders = pgTable(
     /** The state of the token API's rate limit, stored here so that issuing a token takes one statement. */
     rateTokens: doublePrecision(),
     rateUpdatedAt: instant(),
+    groupId: uuid(),
+    ...limits(),
+    /** The address of the last sign-in or token request. */
+    lastAddress: text(),
+    lastFileAt: instant(),
+    /** The total size of its files that were transferred. */
+    transferredBytes: bytes().notNull().default(0),
+    /** Sign-ins and token requests that were refused although their credential is, or was, this Sender's. */
+    refusedCount: bigint({ mode: 'number' }).notNull().default(0),
+    refusedAt: instant(),
   },
   (t) => [index().on(t.workspaceId, t.id)],
 )

@@ -45,6 +45,8 @@ export const tallies = pgTable('tallies', {
   /** For a transferred file: its size, and the time since its creation. */
   bytes: bytes().notNull().default(0),
   tookMs: bytes().notNull().default(0),
+  /** For a transferred file. */
+  senderId: uuid(),
 })
 
 /** The number of events of each kind, by hour, by quarter of a day, and by day (UTC). */

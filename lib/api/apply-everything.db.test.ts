@@ -38,6 +38,7 @@ const SETS: Record<string, string> = {
 const WITH_PRUNE = 'deletes items that the file does not list'
 const SECRET = 'creates or revokes a secret, which cannot be exported'
 const PUBLIC_KEY = 'manages the keys of people or partners, which change more often than the file'
+const FLEET = 'manages devices, which change more often than the file'
 const ACT = 'is a one-time action'
 const LOCK = 'manages the lock of sluice apply itself'
 const SETS_NOTHING: Record<string, string> = {
@@ -56,6 +57,14 @@ const SETS_NOTHING: Record<string, string> = {
   rotateHookSecret: SECRET,
   addSenderKey: PUBLIC_KEY,
   removeSenderKey: PUBLIC_KEY,
+  limitSender: FLEET,
+  createSenders: FLEET,
+  createSenderGroup: FLEET,
+  changeSenderGroup: FLEET,
+  deleteSenderGroup: FLEET,
+  rotateSenderGroup: FLEET,
+  revokeSenderGroup: FLEET,
+  moveSenderGroup: FLEET,
   createUploadLink: SECRET,
   changeUploadLink: 'changes an item with a secret, which cannot be exported',
   deleteUploadLink: SECRET,

@@ -12,6 +12,7 @@ import { importOperations } from './operations/imports.ts'
 import { firstOutputOperations, outputOperations } from './operations/outputs.ts'
 import { peopleOperations } from './operations/people.ts'
 import { pipeOperations } from './operations/pipes.ts'
+import { senderGroupOperations } from './operations/sender-groups.ts'
 import { senderOperations } from './operations/senders.ts'
 import { tokenOperations } from './operations/tokens.ts'
 import { uploadLinkOperations } from './operations/upload-links.ts'
@@ -27,6 +28,7 @@ export const DESCRIBED: Operation[] = [
   ...dataStoreOperations,
   ...pipeOperations,
   ...senderOperations,
+  ...senderGroupOperations,
   ...firstOutputOperations,
   ...outputOperations,
   ...hookOperations,

@@ -11,7 +11,7 @@ type Issued = { token: string; pipeId: string }
 
 /** The right to create uploads with a token that was issued in the same transaction. */
 export function rightOf({ db, clock }: CoreRuntime, { token, pipeId }: Issued): Promise<CreationRight> {
-  return openUploadRights({ db, clock }).toCreate(token, pipeId)
+  return openUploadRights({ db, clock }).toCreate(token, pipeId, 'http')
 }
 
 /**

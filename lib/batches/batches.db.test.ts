@@ -290,7 +290,7 @@ describeWithDatabase('a batch', (database) => {
 
   it('is sealed even if the creation of its first file is committed while it is being sealed', async () => {
     const { db } = database()
-    const right = await node.context.rights.toCreate(await site.token(), site.pipe.id)
+    const right = await node.context.rights.toCreate(await site.token(), site.pipe.id, 'tus')
     const batch = batchNamed(right.token, site.pipe.id, 'just begun')
     const commit = await holdTransaction(database(), (tx) => joinBatches(tx, [{ batch }], site.clock.now()))
     const committing = vi.spyOn(db._.session, 'prepareQuery').mockImplementationOnce((...statement) => {

@@ -6,6 +6,7 @@ import type { Clock } from '../platform/kernel/clock.ts'
 import type { Runtime } from '../platform/runtime.ts'
 import { batchId, batchOf } from '../uploads/rules/batch.ts'
 import type { CreationRight } from '../uploads/upload-context.ts'
+import { mayUsePipe, WITH_GROUP } from '../workspace/senders/limits.ts'
 import { authenticateSender } from '../workspace/senders/read-senders.ts'
 import { batchField, tokenInput } from '../workspace/tokens/token.ts'
 import { type Batch, noBatch, readBatch, showBatch } from './batch.ts'
@@ -39,6 +40,8 @@ export async function sealNamedBatch(
   { pipeId, batch: name, subject }: z.output<typeof sealInput>,
 ): Promise<Batch> {
   const { id: senderId } = await authenticateSender(runtime, senderToken)
+  const looked = sql`select from senders s ${WITH_GROUP} where s.id = ${senderId}::uuid and ${mayUsePipe(sql`${pipeId}`)}`
+  if ((await rows(runtime.db, looked)).length === 0) throw noBatch()
   const { isNew: _, ...batch } = await seal(
     runtime,
     batchId({ pipeId, senderId, subject: subject ?? null, name, byToken: true }),

@@ -7,17 +7,17 @@ import { type SQL, sql } from 'drizzle-orm'
 
 /**
  * A CTE that records files that have just ended. `ended` is a CTE with their `workspace_id`, `pipe_id`, `status`,
- * `decision`, `concat`, `offset_bytes` and `created_at`. A file that the customer's hook rejected is not recorded: it
+ * `decision`, `concat`, `offset_bytes`, `created_at` and `sender_id`. A file that the customer's hook rejected is not recorded: it
  * ended as intended, and would otherwise count as a failure.
  */
 export function tallyFiles(ended: SQL, nowMs: number): SQL {
   const now = sql`${new Date(nowMs).toISOString()}::timestamptz`
   return sql`
     tallied as (
-      insert into tallies (workspace_id, pipe_id, what, at, bytes, took_ms)
+      insert into tallies (workspace_id, pipe_id, what, at, bytes, took_ms, sender_id)
       select workspace_id, pipe_id, case when ${hasObject} then 'transferred' else status end, ${now},
         case when ${hasObject} then offset_bytes else 0 end,
-        greatest(extract(epoch from ${now} - created_at) * 1000, 0)::bigint
+        greatest(extract(epoch from ${now} - created_at) * 1000, 0)::bigint, case when ${hasObject} then sender_id end
       from ${ended} where concat is distinct from 'partial' and decision is distinct from 'rejected'
     )`
 }

@@ -146,7 +146,7 @@ export class Directory {
   async #create(place: Place, replaced: Entry | undefined): Promise<OpenFile> {
     const { context } = this.#deps
     const { token, pipeId } = this.#signedIn
-    const right = await context.rights.toCreate(token, pipeId)
+    const right = await context.rights.toCreate(token, pipeId, this.#opening.protocol)
     const { filename, relativePath } = describePlace(place)
     const declared = {
       filename,

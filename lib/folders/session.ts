@@ -8,6 +8,7 @@ export class Session {
   readonly directory: Directory
   readonly #deps: FileDeps
   readonly #signedIn: SignedIn
+  readonly #opening: Opening
   readonly #onRevoked: (error: unknown) => void
   #checkedMs: number
   #check: Promise<void> | undefined
@@ -19,6 +20,7 @@ export class Session {
   ) {
     this.#deps = deps
     this.#signedIn = signedIn
+    this.#opening = opening
     this.#onRevoked = onRevoked
     this.#checkedMs = deps.context.clock.now()
     this.directory = new Directory(deps, signedIn, opening)
@@ -31,7 +33,7 @@ export class Session {
   stillAllowed(): Promise<void> | undefined {
     const { context, terms } = this.#deps
     if (!this.#check && context.clock.now() - this.#checkedMs < terms.recheckMs) return undefined
-    this.#check ??= assertStillAllowed(context, this.#signedIn).then(
+    this.#check ??= assertStillAllowed(context, this.#signedIn, this.#opening.protocol).then(
       () => {
         this.#checkedMs = context.clock.now()
         this.#check = undefined

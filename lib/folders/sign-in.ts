@@ -32,7 +32,7 @@ export async function signInByToken(
   { user, password, protocol }: { user: string; password: string; protocol: FolderProtocol },
 ): Promise<SignedIn> {
   if (!isPipeId(user) || !TOKEN.test(password)) throw refused()
-  const { token, pipe } = await rights.toCreate(password, user)
+  const { token, pipe } = await rights.toCreate(password, user, protocol)
   if (!isSourceOn(pipe, protocol)) throw refused(`The ${protocol.toUpperCase()} source of this Pipe is off.`)
   // A session lists files, which visitors of an upload link must not see.
   if (token.linkId !== null) throw refused()
@@ -41,17 +41,20 @@ export async function signInByToken(
 }
 
 /** Throws if an open session must end. A session whose token has expired may still finish its open files. */
-export async function assertStillAllowed({ db, rights }: Context, signedIn: SignedIn): Promise<void> {
-  const { token, pipeId, key } = signedIn
+export async function assertStillAllowed(
+  { db, rights }: Context,
+  { token, pipeId, key }: SignedIn,
+  protocol: FolderProtocol,
+): Promise<void> {
   if (key && !(await hasKey(db, key.id))) throw keyRemoved()
   try {
-    await rights.toCreate(token, pipeId)
+    await rights.toCreate(token, pipeId, protocol)
   } catch (error) {
     if (isSluiceError(error) && ENDS.has(error.code)) throw error
   }
 }
 
-const ENDS = new Set(['token_invalid', 'token_revoked', 'workspace_suspended'])
+const ENDS = new Set(['token_invalid', 'token_revoked', 'forbidden', 'workspace_suspended'])
 
 async function hasKey(db: Db, id: string): Promise<boolean> {
   return (await rows(db, sql`select from sender_keys where id = ${id}::uuid`)).length > 0

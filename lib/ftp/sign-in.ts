@@ -23,7 +23,7 @@ export async function signIn(
   const ownsToken = password.startsWith('sk_')
   const token = ownsToken ? await tokenOf({ ...context, config }, { user, password, protocol }) : password
   const signedIn = await signInByToken(context, { user, password: token, protocol })
-  const { pipe } = await context.rights.toCreate(token, user)
+  const { pipe } = await context.rights.toCreate(token, user, protocol)
   return { signedIn: { ...signedIn, ownsToken }, takesPlain: pipe.sourceFtp && config.ftp?.plain === true }
 }
 

@@ -6,7 +6,7 @@ import { SluiceError } from '../platform/kernel/errors.ts'
 import { isUuid } from '../platform/kernel/ids.ts'
 import type { Runtime } from '../platform/runtime.ts'
 import { cancelUpload, endingContext } from '../uploads/endings/end-upload.ts'
-import type { SenderRow } from '../workspace/senders/read-senders.ts'
+import type { KnownSender } from '../workspace/senders/read-senders.ts'
 
 export const importAnswer = z.strictObject({
   /** The URL without its query, which is often secret. */
@@ -40,7 +40,7 @@ export async function readImport(
 /** The file of one of this Sender's imports. Another Sender's import is reported as missing. */
 export async function findImported(
   db: Db,
-  sender: SenderRow,
+  sender: KnownSender,
   fileId: string,
 ): Promise<{ id: string; workspaceId: string }> {
   const mine = and(eq(files.id, fileId), eq(files.senderId, sender.id), eq(files.protocol, 'url'))
@@ -53,7 +53,7 @@ export async function findImported(
 
 export async function cancelImport(
   runtime: Pick<Runtime, 'db' | 'clock' | 'queue' | 'metrics'>,
-  sender: SenderRow,
+  sender: KnownSender,
   fileId: string,
 ): Promise<void> {
   const { id, workspaceId } = await findImported(runtime.db, sender, fileId)

@@ -7,6 +7,7 @@ import { rows } from '../platform/db/database.ts'
 import { days } from '../platform/kernel/clock.ts'
 import { hashSecret, isPipeId, newSecret, uuidv7 } from '../platform/kernel/ids.ts'
 import type { UploadContext } from '../uploads/upload-context.ts'
+import { mayUsePipe, mayUseSource, WITH_GROUP } from '../workspace/senders/limits.ts'
 import { fingerprintOf } from './read-host-key.ts'
 
 type Context = Pick<UploadContext, 'db' | 'clock'> & { config: { demo: boolean } }
@@ -56,9 +57,9 @@ async function findKey(
   const [found] = await rows<Found>(
     db,
     sql`select k.id, k.algorithm, k.workspace_id as "workspaceId", k.sender_id as "senderId", s.name as sender, k.subject
-      from pipes p join sender_keys k on k.workspace_id = p.workspace_id join senders s on s.id = k.sender_id
+      from pipes p join sender_keys k on k.workspace_id = p.workspace_id join senders s on s.id = k.sender_id ${WITH_GROUP}
       where p.id = ${pipeId} and p.deleted_at is null and p.source_sftp and k.fingerprint = ${fingerprint}
-        and s.revoked_at is null and not ${isSuspended(sql`p.workspace_id`)}
+        and s.revoked_at is null and ${mayUsePipe(sql`p.id`)} and ${mayUseSource('sftp')} and not ${isSuspended(sql`p.workspace_id`)}
         and ${notOfDemo(config, sql`p.workspace_id`)}
         and not (p.require_subject and k.subject is null)`,
   )

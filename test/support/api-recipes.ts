@@ -21,6 +21,7 @@ import { createOutput, saveOutput } from '#lib/webhooks/outputs/save-output.ts'
 import { outputInput } from '#lib/webhooks/outputs/webhook-output.ts'
 import { createDataStore } from '#lib/workspace/data-stores/create-data-store.ts'
 import { dataStoreInput } from '#lib/workspace/data-stores/data-store.ts'
+import { createGroup } from '#lib/workspace/senders/sender-groups.ts'
 import { listTokens } from '#lib/workspace/tokens/given-tokens.ts'
 import { issueToken } from '#lib/workspace/tokens/issue-token.ts'
 import { tokenInput } from '#lib/workspace/tokens/token.ts'
@@ -52,6 +53,7 @@ export async function furnish(runtime: TestRuntime) {
   const publicKey = makeKeyPair().public
   const ofPartner = parseInput(senderKeyInput, { name: 'Partner', publicKey })
   const senderKey = await addSenderKey(runtime, actor, sender.id, ofPartner)
+  const senderGroup = await createGroup(runtime, actor, { name: 'Cameras', sources: ['ftp'] })
   const delivery = await sendTestEvent(runtime, actor, { outputId: output.id })
   const entered = { name: 'Spare', provider: 'minio', endpoint: 'http://127.0.0.1:1', bucket: 'spare' }
   const keys = { accessKeyId: 'KEY', secretAccessKey: 'a-secret' }
@@ -100,6 +102,7 @@ export async function furnish(runtime: TestRuntime) {
     ...made,
     lacking,
     senderKey,
+    senderGroup,
     invitation,
     colleagueId,
     off,
@@ -202,6 +205,15 @@ export const RECIPES: Record<string, (mine: Furnished) => Recipe> = {
   }),
   listSenderKeys: (mine) => ({ params: { id: mine.sender.id } }),
   rotateSender: (mine) => ({ params: { id: mine.sender.id }, body: { overlapDays: 7 } }),
+  limitSender: (mine) => ({ params: { id: mine.sender.id }, body: { pipeIds: [mine.pipe.id] } }),
+  createSenders: (mine) => ({ body: { names: ['Camera 1', 'Camera 2'], groupId: mine.senderGroup.id } }),
+  createSenderGroup: () => ({ body: { name: 'Scanners', silentHours: 24 } }),
+  listSenderGroups: () => ({}),
+  showSenderGroup: (mine) => ({ params: { id: mine.senderGroup.id } }),
+  changeSenderGroup: (mine) => ({ params: { id: mine.senderGroup.id }, body: { pipeIds: [mine.pipe.id] } }),
+  rotateSenderGroup: (mine) => ({ params: { id: mine.senderGroup.id }, body: { overlapDays: 7 } }),
+  moveSenderGroup: (mine) => ({ params: { id: mine.senderGroup.id }, body: { groupId: null } }),
+  revokeSenderGroup: (mine) => ({ params: { id: mine.senderGroup.id } }),
   saveWebhookOutput: (mine) => ({ params: { id: mine.pipe.id }, body: { url: 'http://127.0.0.1:1/hook' } }),
   showWebhookOutput: (mine) => ({ params: { id: mine.pipe.id } }),
   rotateWebhookSecret: (mine) => ({ params: { id: mine.pipe.id } }),
@@ -272,6 +284,7 @@ export const RECIPES: Record<string, (mine: Furnished) => Recipe> = {
   withdrawInvitation: (mine) => ({ params: { id: mine.invitation.id } }),
   removeMember: (mine) => ({ params: { id: mine.colleagueId } }),
   removeSenderKey: (mine) => ({ params: { id: mine.sender.id, keyId: mine.senderKey.id } }),
+  deleteSenderGroup: (mine) => ({ params: { id: mine.senderGroup.id } }),
   revokeSender: (mine) => ({ params: { id: mine.sender.id } }),
   deletePipe: (mine) => ({ params: { id: mine.pipe.id } }),
   deleteDataStore: (mine) => ({ params: { id: mine.spare.id } }),

@@ -12,6 +12,7 @@ const problems: Problem[] = [
   'address_not_allowed',
   'pipe_not_found',
   { code: 'pipe_source_off', status: 409 },
+  'forbidden',
   'data_store_not_ready',
   'quota_exceeded',
   'rate_limited',

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { pageAnswer, pageQuery } from '../../platform/db/page.ts'
+import { pageAnswer } from '../../platform/db/page.ts'
 import {
   addSenderKey,
   listSenderKeys,
@@ -8,13 +8,15 @@ import {
   senderKeyInput,
 } from '../../sftp/sender-keys.ts'
 import {
+  limitSender,
   renameSender,
   revokeSender,
   rotateSender,
   rotateSenderInput,
+  senderLimitsInput,
 } from '../../workspace/senders/change-sender.ts'
 import { createSender } from '../../workspace/senders/create-sender.ts'
-import { listSenders, showSender } from '../../workspace/senders/read-senders.ts'
+import { listSenders, sendersQuery, showSender } from '../../workspace/senders/read-senders.ts'
 import { senderAnswer, senderInput } from '../../workspace/senders/sender.ts'
 import { operationsOf } from '../operation.ts'
 
@@ -36,7 +38,7 @@ export const senderOperations = [
     id: 'listSenders',
     right: 'see',
     summary: 'List Senders, newest first.',
-    query: pageQuery,
+    query: sendersQuery,
     answer: pageAnswer(senderAnswer),
     run: ({ runtime, who, query }) => listSenders(runtime, who, query),
   }),
@@ -56,6 +58,16 @@ export const senderOperations = [
     answer: senderAnswer,
     problems: ['not_found'],
     run: ({ runtime, who, params, body }) => renameSender(runtime, who, params.id!, body),
+  }),
+  operation('PATCH /senders/{id}/limits', {
+    id: 'limitSender',
+    right: 'build',
+    summary:
+      'Change what a Sender may use, or its group. Its own limits replace those of its group, and null removes them. This applies from the next request, also to open sessions.',
+    body: senderLimitsInput,
+    answer: senderAnswer,
+    problems: ['not_found', 'conflict'],
+    run: ({ runtime, who, params, body }) => limitSender(runtime, who, params.id!, body),
   }),
   operation('POST /senders/{id}/rotate', {
     id: 'rotateSender',

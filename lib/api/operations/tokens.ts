@@ -15,7 +15,7 @@ export const tokenOperations = [
     checksToken: true,
     status: 201,
     answer: issuedTokenAnswer,
-    problems: ['pipe_not_found', { code: 'pipe_source_off', status: 409 }, 'rate_limited'],
+    problems: ['pipe_not_found', { code: 'pipe_source_off', status: 409 }, 'forbidden', 'rate_limited'],
     run: ({ runtime, who, body }) => issueToken(runtime, who, body),
   }),
   operation('GET /tokens', {

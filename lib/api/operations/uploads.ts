@@ -28,6 +28,7 @@ export const uploadOperations = [
     problems: [
       'pipe_not_found',
       { code: 'pipe_source_off', status: 409 },
+      'forbidden',
       'data_store_not_ready',
       'type_not_allowed',
       'file_too_large',

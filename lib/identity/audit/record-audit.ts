@@ -40,6 +40,7 @@ export const AUDIT_KINDS = {
   profile: 'Profiles',
   second_factor: 'Second factors',
   sender: 'Senders',
+  sender_group: 'Groups of Senders',
   sign_in: 'Sign-in providers',
   token: 'Upload tokens',
   upload_link: 'Upload links',

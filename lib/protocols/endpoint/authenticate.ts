@@ -19,7 +19,7 @@ export async function authenticateToCreate(
   request: UploadRequest,
 ): Promise<CreationRight> {
   const token = await temporaryToken(context, request)
-  const right = await context.rights.toCreate(token, request.pipeId)
+  const right = await context.rights.toCreate(token, request.pipeId, request.protocol)
   noteRequest({ workspaceId: right.token.workspaceId, tokenId: right.token.id })
   assertOrigin(right.pipe, request)
   return right

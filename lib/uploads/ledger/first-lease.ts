@@ -2,6 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { FileProtocol } from '#drizzle/schema/index.ts'
 import { isSuspended } from '../../identity/suspension.ts'
 import { currentRequest } from '../../platform/kernel/request-context.ts'
+import { mayUsePipe, mayUseSource, WITH_GROUP } from '../../workspace/senders/limits.ts'
 import { USUAL_PART_BYTES } from '../rules/part-plan.ts'
 import { type Claim, taken } from './lease-terms.ts'
 
@@ -52,9 +53,9 @@ export function firstLeases(now: SQL): SQL {
       select asked.*, f.id, t.id as token_id from asked
       cross join lateral (select * from tokens where token_hash = asked.hash and pipe_id = asked.pipe
         and revoked_at is null and not ${isSuspended(sql`tokens.workspace_id`)} limit 1) t
-      join senders s on s.id = t.sender_id and s.revoked_at is null
+      join senders s on s.id = t.sender_id and s.revoked_at is null ${WITH_GROUP}
       join pipes p on p.id = t.pipe_id and (asked.origin is null or p.allowed_origins = '{}'
-        or asked.origin = any(p.allowed_origins))
+        or asked.origin = any(p.allowed_origins)) and ${mayUsePipe(sql`p.id`)} and ${mayUseSource('http')}
       cross join lateral (select * from files where id = asked.file and pipe_id = t.pipe_id
         and protocol = asked.protocol and lanes is null and lane_of is null and status = 'uploading' and lease_fence = 0 and lease_until is null
         and length_bytes = asked.bytes and reserved_bytes = asked.bytes and expires_at > ${now}

@@ -61,7 +61,7 @@ describeWithDatabase('a repeated creation, with a token that allows no more file
 
   it('replaces an upload whose node died while creating it, once its lease has expired', async () => {
     const { context } = node
-    const right = await context.rights.toCreate(await site.token({ maxFiles: 1 }), site.pipe.id)
+    const right = await context.rights.toCreate(await site.token({ maxFiles: 1 }), site.pipe.id, 'tus')
     const declared = {
       filename: 'film.mp4',
       filetype: null,

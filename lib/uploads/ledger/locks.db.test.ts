@@ -33,7 +33,7 @@ describe('locks are taken in the same order, so that no two statements wait for 
     protocol: 'tus' as const,
   }
   const create = async (incoming: Incoming | undefined, input = {}) => {
-    const right = await node.context.rights.toCreate(await site.token(input), site.pipe.id)
+    const right = await node.context.rights.toCreate(await site.token(input), site.pipe.id, 'tus')
     return createUpload(node.context, right, declared, incoming)
   }
 

@@ -32,7 +32,7 @@ describeWithDatabase('simultaneous uploads', (database) => {
 
   it('share statements, and one that lost its lease does not keep the others from finishing', async () => {
     const { context } = node
-    const right = await context.rights.toCreate(await site.token(), site.pipe.id)
+    const right = await context.rights.toCreate(await site.token(), site.pipe.id, 'tus')
     const made = await Promise.all(
       Array.from({ length: 12 }, () => createUpload(context, right, declared, { bytes: undefined })),
     )
@@ -85,7 +85,7 @@ describeWithDatabase('simultaneous uploads', (database) => {
 
   it('are announced if the webhook output was switched on after the request arrived', async () => {
     const { context } = node
-    const right = await context.rights.toCreate(await site.token(), site.pipe.id)
+    const right = await context.rights.toCreate(await site.token(), site.pipe.id, 'tus')
     expect(right.pipe.hasWebhooks).toBe(false)
     await database().db.insert(webhookOutputs).values({
       id: uuidv7(),
@@ -112,7 +112,7 @@ describeWithDatabase('simultaneous uploads', (database) => {
 
   it('each get their own lease, whichever files share their statement', async () => {
     const { context } = node
-    const right = await context.rights.toCreate(await site.token(), site.pipe.id)
+    const right = await context.rights.toCreate(await site.token(), site.pipe.id, 'tus')
     const made = await Promise.all(
       [undefined, undefined, { bytes: 1 }].map((incoming) =>
         createUpload(context, right, declared, incoming),
@@ -130,7 +130,7 @@ describeWithDatabase('simultaneous uploads', (database) => {
   it('each get the result for their own token and upload', async () => {
     const { context } = node
     const [token, other] = [await site.token({ subject: 'a' }), await site.token({ subject: 'b' })]
-    const right = await context.rights.toCreate(token, site.pipe.id)
+    const right = await context.rights.toCreate(token, site.pipe.id, 'tus')
     const { fileId } = await createUpload(context, right, declared, undefined)
     const at = { pipeId: site.pipe.id, fileId }
     const asked = [token, other, 'tmp_nobody', token].map((one) => context.rights.toContinue(one, at))

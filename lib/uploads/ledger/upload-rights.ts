@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
-import type { DestinationStatus } from '#drizzle/schema/index.ts'
+import type { DestinationStatus, FileProtocol } from '#drizzle/schema/index.ts'
 import { hasActiveOutput, isToldOfCreation } from '../../events/outputs-of.ts'
 import { isSuspended, workspaceSuspended } from '../../identity/suspension.ts'
 import { type Db, rows } from '../../platform/db/database.ts'
@@ -10,6 +10,7 @@ import { hashSecret } from '../../platform/kernel/ids.ts'
 import { span } from '../../platform/tracing/span.ts'
 import { type SealedDataStore, sealedDataStoreColumn } from '../../workspace/data-stores/sealed-data-store.ts'
 import { PIPE_DESTINATIONS } from '../../workspace/pipes/destinations.ts'
+import { ALLOWED_SOURCES, assertMayUse, mayUsePipe, WITH_GROUP } from '../../workspace/senders/limits.ts'
 import { hasTooManyRefused, tooManyRefused } from '../../workspace/tokens/refused-creations.ts'
 import {
   ASKED_COLUMNS,
@@ -24,7 +25,14 @@ import { isLeased, wasInterrupted } from './lease-terms.ts'
 import { boundOf } from './part-rows.ts'
 import type { PipeRow, UploadRow, UploadToken } from './upload-rows.ts'
 
-type Validity = { tokenRevoked: boolean; senderRevoked: boolean; tokenExpired: boolean; suspended: boolean }
+type Validity = {
+  tokenRevoked: boolean
+  senderRevoked: boolean
+  tokenExpired: boolean
+  suspended: boolean
+  /** The Sender may not use the Pipe. */
+  pipeBarred: boolean
+}
 type Common = { token: UploadToken; pipe: PipeRow }
 /** A destination of a Pipe. The required ones come first, then the best-effort ones, each group in the Pipe's order. */
 export type Target = { dataStore: SealedDataStore; required: boolean }
@@ -45,8 +53,8 @@ export type UploadRight = Common & {
  * that upload ends.
  */
 export type UploadRights = {
-  /** Throws unless this token may create an upload on this Pipe. */
-  toCreate(secret: string, pipeId: string): Promise<CreationRight>
+  /** Throws unless this token may create an upload on this Pipe, using this protocol. */
+  toCreate(secret: string, pipeId: string, protocol: FileProtocol): Promise<CreationRight>
   /**
    * Throws unless this token may continue this upload; someone else's upload is reported as not found. With `whole`,
    * also takes the lease if nobody has ever held it.
@@ -86,9 +94,10 @@ export function openUploadRights({ db, clock }: { db: Db; clock: Clock }): Uploa
     gatherMs: GATHER_WRITES_MS,
   })
   return {
-    async toCreate(secret, pipeId) {
+    async toCreate(secret, pipeId, protocol) {
       const right = assertNotRevoked(await findCreation(hashSecret(secret)))
       assertPipe(right, pipeId)
+      assertMayUse(right.token.sources, protocol)
       if (right.tokenExpired) throw expired()
       if (right.suspended) throw workspaceSuspended()
       if (right.tooManyRefused) throw tooManyRefused()
@@ -109,6 +118,7 @@ export function openUploadRights({ db, clock }: { db: Db; clock: Clock }): Uploa
         throw new SluiceError('upload_not_found', 'There is no such upload on this Pipe.')
       }
       if (!own && right.tokenExpired) throw expired()
+      assertMayUse(right.token.sources, right.upload.protocol)
       const first = whole && right.first ? { ...right.first, claim: whole.claim, sinceMs } : undefined
       return { ...right, upload: right.upload, first }
     },
@@ -126,7 +136,7 @@ async function findCreations(
     db,
     sql`select asked.n, found.* from ${askedFor(hashes.map((hash) => ({ hash })))} cross join lateral (
       select ${common(nowMs)}, ${TARGETS_OF_PIPE} as targets, ${hasTooManyRefused(nowMs)} as "tooManyRefused"
-      from tokens t join senders s on s.id = t.sender_id join pipes p on p.id = t.pipe_id
+      from tokens t join senders s on s.id = t.sender_id ${WITH_GROUP} join pipes p on p.id = t.pipe_id
       where t.token_hash = asked.hash and p.deleted_at is null limit 1) found`,
   )
   return inOrder(hashes.length, found)
@@ -173,7 +183,7 @@ function uploadOf(nowMs: number): SQL {
   return sql`select ${common(nowMs)}, ${TARGETS_OF_FILE} as targets, ${upload()},
         t.id = f.token_id or t.id = any(f.continued_by) as own,
         f.sender_id = t.sender_id and f.subject is not distinct from t.subject as "sameUploader"
-      from tokens t join senders s on s.id = t.sender_id join pipes p on p.id = t.pipe_id
+      from tokens t join senders s on s.id = t.sender_id ${WITH_GROUP} join pipes p on p.id = t.pipe_id
       left join files f on f.id = asked.file and f.pipe_id = p.id
       where t.token_hash = asked.hash limit 1`
 }
@@ -196,10 +206,10 @@ function common(nowMs: number): SQL {
   return sql`
     t.revoked_at is not null as "tokenRevoked", s.revoked_at is not null as "senderRevoked",
     t.expires_at <= ${new Date(nowMs).toISOString()}::timestamptz as "tokenExpired",
-    ${isSuspended(sql`t.workspace_id`)} as suspended,
+    ${isSuspended(sql`t.workspace_id`)} as suspended, not ${mayUsePipe(sql`p.id`)} as "pipeBarred",
     json_build_object('id', t.id, 'workspaceId', t.workspace_id, 'senderId', s.id, 'senderName', s.name,
       'subject', t.subject, 'maxBytes', t.max_bytes, 'maxFiles', t.max_files, 'allowedTypes', t.allowed_types,
-      'keyPrefix', t.key_prefix, 'metadata', t.metadata, 'object', t.object, 'batch', t.batch, 'linkId', t.link_id) as token,
+      'keyPrefix', t.key_prefix, 'metadata', t.metadata, 'object', t.object, 'batch', t.batch, 'linkId', t.link_id, 'sources', ${ALLOWED_SOURCES}) as token,
     json_build_object('id', p.id, 'sourceHttp', p.source_http, 'sourceUrl', p.source_url, 'sourceSftp', p.source_sftp, 'sourceFtps', p.source_ftps, 'sourceFtp', p.source_ftp, 'keyTemplate', p.key_template,
       'maxFileBytes', least(p.max_file_bytes, (select max_file_bytes from workspaces where id = p.workspace_id)), 'allowedTypes', p.allowed_types, 'allowedOrigins', p.allowed_origins,
       'uploadExpirySeconds', p.upload_expiry_seconds, 'object', p.object, 'verifyContent', p.verify_content,
@@ -231,8 +241,9 @@ function upload(): SQL {
       'interrupted', ${wasInterrupted}, 'decision', ${DECISION}, 'leaseFence', f.lease_fence, 'bound', ${boundOf(sql`f`)}) end as upload`
 }
 
-function assertPipe({ pipe }: Common, pipeId: string): void {
-  if (pipe.id !== pipeId) throw new SluiceError('token_invalid', 'This upload token is for another Pipe.')
+function assertPipe({ pipe, pipeBarred }: Common & Validity, pipeId: string): void {
+  if (pipe.id !== pipeId || pipeBarred)
+    throw new SluiceError('token_invalid', 'This upload token is for another Pipe.')
 }
 
 function expired(): SluiceError {

@@ -5,6 +5,7 @@ import type {
   Hook,
   ObjectSettings,
   PipeObject,
+  SenderSource,
 } from '#drizzle/schema/index.ts'
 import type { FileDecision } from '../rules/decision.ts'
 import type { Bound } from '../rules/part-numbers.ts'
@@ -27,6 +28,8 @@ export type UploadToken = {
   batch: string | null
   /** The upload link that the token was issued for. */
   linkId: string | null
+  /** The only ways in that its Sender may use. Null for all of them. */
+  sources: SenderSource[] | null
 }
 
 export type PipeRow = {

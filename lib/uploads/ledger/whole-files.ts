@@ -84,7 +84,7 @@ async function record(
         ${released}, interrupted = false,
         ${counting(sql`writer`, sql`writer.to_bytes`, nowMs)}
       from writer where f.id = writer.id
-      returning f.id, f.concat, f.status, f.decision, f.offset_bytes, f.created_at, ${deltas(sql`writer`)}
+      returning f.id, f.sender_id, f.concat, f.status, f.decision, f.offset_bytes, f.created_at, ${deltas(sql`writer`)}
     ), ${countBytes(sql`moved`, nowMs)},
     untailed as (delete from upload_tails t using moved where t.file_id = moved.id),
     stored as (

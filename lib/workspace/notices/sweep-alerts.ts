@@ -81,10 +81,10 @@ function conditions({ clock, config }: MailingRuntime): SQL {
     union all
     ${storesMissingCopies(clock.now() - MISSING_MS)}
     union all
-    select workspace_id, 'token_unused', id::text, name, null from senders
+    select workspace_id, 'token_unused', s.id::text, name, null from senders s
     where revoked_at is null and coalesce(last_used_at, created_at) < ${before(UNUSED_MS)} and name <> ${TRIAL_SENDER}
       and ${IS_OF_NO_LINK} and not exists (select from sender_keys k
-        where k.sender_id = senders.id and k.last_used_at >= ${before(UNUSED_MS)})`
+        where k.sender_id = s.id and k.last_used_at >= ${before(UNUSED_MS)})`
 }
 
 const ALERT = sql`workspace_id as "workspaceId", kind, subject_id as "subjectId", subject, detail,

@@ -7,8 +7,10 @@ import { days } from '../../platform/kernel/clock.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import { hashSecret, newSecret } from '../../platform/kernel/ids.ts'
 import type { CoreRuntime } from '../../platform/runtime.ts'
-import { findSender } from './read-senders.ts'
-import { type Sender, type SenderInput, toSender } from './sender.ts'
+import { limitsInput } from './limits.ts'
+import { findSender, showSender } from './read-senders.ts'
+import type { IssuedCredential, Sender, SenderInput, SenderRow } from './sender.ts'
+import { assertPipesExist, assertRoom } from './sender-groups.ts'
 
 /** Existing files keep the old name. */
 export async function renameSender(
@@ -19,8 +21,8 @@ export async function renameSender(
 ): Promise<Sender> {
   return db.transaction(async (tx) => {
     const before = await findSender(tx, actor, id, 'update')
-    if (before.name === name) return toSender(before)
-    const [row] = await tx.update(senders).set({ name }).where(eq(senders.id, id)).returning()
+    if (before.name === name) return showSender({ db: tx, clock }, actor, id)
+    await tx.update(senders).set({ name }).where(eq(senders.id, id))
     const entry = {
       action: 'sender.renamed',
       subjectId: id,
@@ -28,7 +30,27 @@ export async function renameSender(
       detail: { before: before.name },
     }
     await recordAudit({ db: tx, clock }, actor, entry)
-    return toSender(row!)
+    return showSender({ db: tx, clock }, actor, id)
+  })
+}
+
+export const senderLimitsInput = limitsInput.extend({ groupId: z.string().max(100).nullable() }).partial()
+
+/** Changes what a Sender may use, or its group. This applies from the next request, also to open sessions. */
+export async function limitSender(
+  { db, clock }: CoreRuntime,
+  actor: Actor,
+  id: string,
+  changes: z.output<typeof senderLimitsInput>,
+): Promise<Sender> {
+  return db.transaction(async (tx) => {
+    const { name, groupId } = await findSender(tx, actor, id, 'update')
+    await assertPipesExist(tx, actor, changes.pipeIds)
+    if (changes.groupId && changes.groupId !== groupId) await assertRoom(tx, actor, changes.groupId, 1)
+    if (Object.keys(changes).length > 0) await tx.update(senders).set(changes).where(eq(senders.id, id))
+    const entry = { action: 'sender.limited', subjectId: id, subjectLabel: name, detail: changes }
+    await recordAudit({ db: tx, clock }, actor, entry)
+    return showSender({ db: tx, clock }, actor, id)
   })
 }
 
@@ -47,32 +69,35 @@ export async function rotateSender(
   id: string,
   { overlapDays }: z.output<typeof rotateSenderInput>,
 ): Promise<Sender & { token: string }> {
-  const token = newSecret('sk_')
   return db.transaction(async (tx) => {
     const before = await findSender(tx, actor, id, 'update')
     if (before.revokedAt) throw new SluiceError('conflict', 'This Sender was revoked. Create another Sender.')
-    const [row] = await tx
-      .update(senders)
-      .set({
-        tokenHash: hashSecret(token),
-        tokenLast4: token.slice(-4),
-        previousTokenHash: before.tokenHash,
-        previousTokenUntil: new Date(clock.now() + days(overlapDays)),
-        exposedAt: null,
-        exposedOrigin: null,
-        exposedNoticedAt: null,
-      })
-      .where(eq(senders.id, id))
-      .returning()
+    const [made] = await replaceTokens({ db: tx, clock }, [before], overlapDays)
     const entry = {
       action: 'sender.rotated',
       subjectId: id,
-      subjectLabel: row!.name,
+      subjectLabel: before.name,
       detail: { overlapDays },
     }
     await recordAudit({ db: tx, clock }, actor, entry)
-    return { ...toSender(row!), token }
+    return { ...(await showSender({ db: tx, clock }, actor, id)), token: made!.token }
   })
+}
+
+/** Gives each of these Senders a new token. */
+export async function replaceTokens(
+  { db, clock }: CoreRuntime,
+  of: readonly Pick<SenderRow, 'id' | 'name'>[],
+  overlapDays: number,
+): Promise<IssuedCredential[]> {
+  const made = of.map(({ id, name }) => ({ id, name, token: newSecret('sk_') }))
+  const rows = made.map(({ id, token }) => ({ id, hash: hashSecret(token), last4: token.slice(-4) }))
+  const until = new Date(clock.now() + days(overlapDays)).toISOString()
+  await db.execute(sql`
+    update senders s set token_hash = made.hash, token_last4 = made.last4, previous_token_hash = s.token_hash,
+      previous_token_until = ${until}::timestamptz, exposed_at = null, exposed_origin = null, exposed_noticed_at = null
+    from json_to_recordset(${JSON.stringify(rows)}::json) as made(id uuid, hash text, last4 text) where s.id = made.id`)
+  return made
 }
 
 /**
@@ -83,11 +108,11 @@ export async function revokeSender({ db, clock }: CoreRuntime, actor: Actor, id:
   const revokedAt = new Date(clock.now())
   return db.transaction(async (tx) => {
     const before = await findSender(tx, actor, id, 'update')
-    if (before.revokedAt) return toSender(before)
-    const [row] = await tx.update(senders).set({ revokedAt }).where(eq(senders.id, id)).returning()
+    if (before.revokedAt) return showSender({ db: tx, clock }, actor, id)
+    await tx.update(senders).set({ revokedAt }).where(eq(senders.id, id))
     const entry = { action: 'sender.revoked', subjectId: id, subjectLabel: before.name }
     await recordAudit({ db: tx, clock }, actor, entry)
-    return toSender(row!)
+    return showSender({ db: tx, clock }, actor, id)
   })
 }
 

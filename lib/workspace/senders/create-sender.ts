@@ -27,6 +27,6 @@ export async function createSender(
       .returning()
     const entry = { action: 'sender.created', subjectId: row!.id, subjectLabel: name }
     await recordAudit({ db: tx, clock }, actor, entry)
-    return { ...toSender(row!), token }
+    return { ...toSender(row!, null, clock.now()), token }
   })
 }

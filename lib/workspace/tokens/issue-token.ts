@@ -1,10 +1,12 @@
 import { type SQL, sql } from 'drizzle-orm'
+import { SENDER_SOURCES, type SenderSource } from '#drizzle/schema/index.ts'
 import { notOfDemo, workspaceSuspended } from '../../identity/suspension.ts'
 import { rows } from '../../platform/db/database.ts'
 import { invalidRequest, SluiceError } from '../../platform/kernel/errors.ts'
 import { hashSecret, isPipeId, newSecret, uuidv7 } from '../../platform/kernel/ids.ts'
 import type { Runtime } from '../../platform/runtime.ts'
 import { uploadUrlOf } from '../pipes/pipe.ts'
+import { ALLOWED_SOURCES, mayUsePipe, WITH_GROUP } from '../senders/limits.ts'
 import { assertSenderToken } from '../senders/read-senders.ts'
 import type { IssuedToken, TokenInput } from './token.ts'
 
@@ -30,6 +32,7 @@ type Outcome = {
   per_second: number | null
   pipe_id: string | null
   source_on: boolean | null
+  source_allowed: boolean | null
   subject_lacks: boolean | null
   /** Object settings that the Pipe does not let tokens set. */
   not_settable: string[] | null
@@ -67,18 +70,22 @@ function assertSmall(input: TokenInput): void {
 
 type NewRow = { id: string; hash: string; expiresAt: string; now: string }
 
+const may = (source: SenderSource) => sql`${source} = any(sender.sources)`
+
 /** How the token's files arrive. If that source of the Pipe is off, the request is refused. */
 export type Source = keyof typeof SOURCES
 export const SOURCES = {
   // The same tokens serve as SFTP and FTP passwords.
   'any client': {
     column: sql`(p.source_http or p.source_sftp or p.source_ftps or p.source_ftp)`,
+    allowed: sql`(p.source_http and ${may('http')} or p.source_sftp and ${may('sftp')}
+      or (p.source_ftps or p.source_ftp) and ${may('ftp')})`,
     name: 'HTTP (TUS)',
   },
-  http: { column: sql`p.source_http`, name: 'HTTP (TUS)' },
-  url: { column: sql`p.source_url`, name: 'URL' },
-  ftps: { column: sql`p.source_ftps`, name: 'FTPS' },
-  ftp: { column: sql`p.source_ftp`, name: 'FTP' },
+  http: { column: sql`p.source_http`, allowed: may('http'), name: 'HTTP (TUS)' },
+  url: { column: sql`p.source_url`, allowed: may('http'), name: 'URL' },
+  ftps: { column: sql`p.source_ftps`, allowed: may('ftp'), name: 'FTPS' },
+  ftp: { column: sql`p.source_ftp`, allowed: may('ftp'), name: 'FTP' },
 }
 
 function statement(
@@ -88,6 +95,7 @@ function statement(
   { isOpen, source }: { isOpen: SQL; source: Source },
 ): SQL {
   const now = sql`${row.now}::timestamptz`
+  const pipeId = sql`${isPipeId(input.pipeId) ? input.pipeId : ''}::text`
   const refilled = (
     perSecond: SQL,
   ) => sql`least(${perSecond} * ${BURST_SECONDS}, coalesce(s.rate_tokens, ${perSecond} * ${BURST_SECONDS})
@@ -98,8 +106,9 @@ function statement(
     with sender as (
       select s.id, s.workspace_id, s.revoked_at is not null as revoked,
         s.token_hash <> ${senderHash} and s.previous_token_until <= ${now} as expired, ${limited} as per_second,
-        ${refilled(limited)} as available, w.suspended_at is not null or w.delete_after is not null as suspended
-      from senders s join workspaces w on w.id = s.workspace_id where (s.token_hash = ${senderHash} or s.previous_token_hash = ${senderHash}) and ${isOpen}
+        ${refilled(limited)} as available, w.suspended_at is not null or w.delete_after is not null as suspended,
+        ${mayUsePipe(pipeId)} as may_use_pipe, coalesce(${ALLOWED_SOURCES}, ${`{${SENDER_SOURCES}}`}::text[]) as sources
+      from senders s ${WITH_GROUP} join workspaces w on w.id = s.workspace_id where (s.token_hash = ${senderHash} or s.previous_token_hash = ${senderHash}) and ${isOpen}
     ), counted as (
       update senders s set rate_tokens = ${counted} - 1, rate_updated_at = greatest(${now}, s.rate_updated_at),
         last_used_at = ${now}, request_count = s.request_count + 1
@@ -107,15 +116,15 @@ function statement(
         and not sender.suspended and ${counted} >= 1
       returning s.id, s.workspace_id
     ), pipe as (
-      select p.id, ${SOURCES[source].column} as source_on, p.require_subject and ${input.subject === undefined} as subject_lacks, ${notSettable(input)} as not_settable, counted.workspace_id, counted.id as sender_id from pipes p
-      join counted on counted.workspace_id = p.workspace_id
-      where p.id = ${isPipeId(input.pipeId) ? input.pipeId : ''} and p.deleted_at is null
+      select p.id, ${SOURCES[source].column} as source_on, ${SOURCES[source].allowed} as source_allowed, p.require_subject and ${input.subject === undefined} as subject_lacks, ${notSettable(input)} as not_settable, counted.workspace_id, counted.id as sender_id from pipes p
+      join counted on counted.workspace_id = p.workspace_id join sender on sender.may_use_pipe
+      where p.id = ${pipeId} and p.deleted_at is null
     ), made as (
-      ${inserted(row, input)} from pipe where source_on and not subject_lacks and not_settable = '{}'
+      ${inserted(row, input)} from pipe where source_on and source_allowed and not subject_lacks and not_settable = '{}'
     )
     select sender.id as sender_id, sender.revoked, sender.expired, sender.suspended, sender.available,
       sender.per_second, counted.id as counted,
-      pipe.id as pipe_id, pipe.source_on, pipe.subject_lacks, pipe.not_settable
+      pipe.id as pipe_id, pipe.source_on, pipe.source_allowed, pipe.subject_lacks, pipe.not_settable
     from sender left join counted on true left join pipe on true`
 }
 
@@ -154,6 +163,11 @@ function assertIssued(outcome: Outcome | undefined, source: Source): void {
       { status: 409 },
     )
   }
+  if (!outcome.source_allowed)
+    throw new SluiceError(
+      'forbidden',
+      'This Sender may not use the sources of this Pipe that are on. Change what it may use on its page.',
+    )
   if (outcome.subject_lacks)
     throw invalidRequest([
       { field: 'subject', message: 'is required by this Pipe: your own id for the person who uploads' },

@@ -1,5 +1,5 @@
-import { and, eq, isNull } from 'drizzle-orm'
-import { senders, tokens } from '#drizzle/schema/index.ts'
+import { and, eq, isNull, sql } from 'drizzle-orm'
+import { tokens } from '#drizzle/schema/index.ts'
 import type { Actor } from '../../identity/audit/record-audit.ts'
 import { assertNotSuspended } from '../../identity/suspension.ts'
 import { seconds } from '../../platform/kernel/clock.ts'
@@ -8,7 +8,8 @@ import { hashSecret, newSecret, uuidv7 } from '../../platform/kernel/ids.ts'
 import type { CoreRuntime } from '../../platform/runtime.ts'
 import { findPipe } from '../pipes/read-pipes.ts'
 import { createSender } from '../senders/create-sender.ts'
-import { IS_OF_NO_LINK } from '../senders/read-senders.ts'
+import { mayUsePipe, mayUseSource } from '../senders/limits.ts'
+import { g, IS_OF_NO_LINK, s } from '../senders/read-senders.ts'
 import { SOURCES, type Source } from './issue-token.ts'
 
 export type TrialToken = { id: string; token: string; expiresAt: string }
@@ -20,8 +21,8 @@ export const TRIAL_SENDER = 'Try it'
 type Limits = { maxBytes?: number; maxFiles?: number; subject: string; source?: Source }
 
 /**
- * A temporary token for the dashboard's own uploader, issued on behalf of the oldest Sender, as if a backend had
- * requested it. It is always the oldest, so that a new token can continue the same uploads even if another Sender has
+ * A temporary token for the dashboard's own uploader, issued on behalf of the oldest Sender that may use the Pipe,
+ * as if a backend had requested it. It is always the oldest, so that a new token can continue the same uploads even if another Sender has
  * been created since. The user is signed in, so no `sk_` token is needed.
  */
 export async function issueTrialToken(
@@ -37,10 +38,19 @@ export async function issueTrialToken(
     throw new SluiceError('conflict', `The ${name} source of this Pipe is off. Switch it on first.`)
   }
   const [oldest] = await db
-    .select({ id: senders.id })
-    .from(senders)
-    .where(and(eq(senders.workspaceId, actor.workspaceId), isNull(senders.revokedAt), IS_OF_NO_LINK))
-    .orderBy(senders.id)
+    .select({ id: s.id })
+    .from(s)
+    .leftJoin(g, eq(g.id, s.groupId))
+    .where(
+      and(
+        eq(s.workspaceId, actor.workspaceId),
+        isNull(s.revokedAt),
+        IS_OF_NO_LINK,
+        mayUsePipe(sql`${pipeId}`),
+        mayUseSource('http'),
+      ),
+    )
+    .orderBy(s.id)
     .limit(1)
   // The new Sender's token is never disclosed, so it cannot be used for anything else.
   const sender = oldest ?? (await createSender({ db, clock }, actor, { name: TRIAL_SENDER }))

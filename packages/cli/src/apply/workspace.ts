@@ -48,8 +48,9 @@ export async function readWorkspace(sluice: Sluice): Promise<Workspace> {
   return {
     dataStores: dataStores.map((store) => toFound(store, OF_DATA_STORES)),
     pipes: await Promise.all(ofPipes),
+    // Those in groups are devices, which are not part of a configuration.
     senders: senders
-      .filter(({ revokedAt }) => !revokedAt)
+      .filter(({ revokedAt, groupId }) => !revokedAt && groupId === null)
       .map(({ id, name }) => ({ id, name, fields: { name } })),
     outputs: outputs.data.map((output) => toFound(output, OF_OUTPUTS)),
     people,

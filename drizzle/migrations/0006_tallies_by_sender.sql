@@ -1,0 +1,1 @@
+ALTER TABLE "tallies" ADD COLUMN "sender_id" uuid;
