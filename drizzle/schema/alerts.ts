@@ -12,6 +12,7 @@ export const ALERT_KINDS = [
   'hook_failing',
   'copies_missing',
   'token_unused',
+  'sender_silent',
 ] as const
 export type AlertKind = (typeof ALERT_KINDS)[number]
 

@@ -176,6 +176,7 @@ alerts:
   hook_failing: { mail: false }
   copies_missing: { mail: false }
   token_unused: { mail: false, notice: false }
+  sender_silent: { mail: false }
 `
 
 type Fields = Record<string, unknown>

@@ -4,6 +4,7 @@ import { isSluiceError, SluiceError } from '../platform/kernel/errors.ts'
 import { hashSecret, isPipeId } from '../platform/kernel/ids.ts'
 import { isSourceOn } from '../uploads/opening/may-create.ts'
 import type { UploadContext } from '../uploads/upload-context.ts'
+import { noteRefusal, noteSignIn } from '../workspace/senders/note-sign-in.ts'
 import type { FolderProtocol } from './terms.ts'
 
 /** A session's identity. Like other clients, a session uses an upload token for everything it does. */
@@ -19,7 +20,7 @@ export type SignedIn = {
   key: { id: string; fingerprint: string } | null
 }
 
-type Context = Pick<UploadContext, 'db' | 'rights'>
+type Context = Pick<UploadContext, 'db' | 'clock' | 'rights'>
 
 const TOKEN = /^tmp_[0-9A-Za-z]{43}$/
 
@@ -28,21 +29,26 @@ const TOKEN = /^tmp_[0-9A-Za-z]{43}$/
  * a token cannot be guessed, and a limit would keep out clients with a valid one who share an address with an attacker.
  */
 export async function signInByToken(
-  { rights }: Pick<Context, 'rights'>,
+  { rights, ...runtime }: Context,
   { user, password, protocol }: { user: string; password: string; protocol: FolderProtocol },
 ): Promise<SignedIn> {
   if (!isPipeId(user) || !TOKEN.test(password)) throw refused()
-  const { token, pipe } = await rights.toCreate(password, user, protocol)
+  const { token, pipe } = await rights.toCreate(password, user, protocol).catch(async (error: unknown) => {
+    const sender = sql`s.id = (select sender_id from tokens where token_hash = ${hashSecret(password)})`
+    if (isSluiceError(error)) await noteRefusal(runtime, sender)
+    throw error
+  })
   if (!isSourceOn(pipe, protocol)) throw refused(`The ${protocol.toUpperCase()} source of this Pipe is off.`)
   // A session lists files, which visitors of an upload link must not see.
   if (token.linkId !== null) throw refused()
   const { workspaceId, senderId, subject } = token
+  await noteSignIn(runtime, senderId)
   return { workspaceId, pipeId: user, senderId, subject, token: password, ownsToken: false, key: null }
 }
 
 /** Throws if an open session must end. A session whose token has expired may still finish its open files. */
 export async function assertStillAllowed(
-  { db, rights }: Context,
+  { db, rights }: Pick<Context, 'db' | 'rights'>,
   { token, pipeId, key }: SignedIn,
   protocol: FolderProtocol,
 ): Promise<void> {

@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
 import ssh2, { type PublicKeyAuthContext } from 'ssh2'
 import { refused, type SignedIn } from '../folders/sign-in.ts'
 import { type Actor, recordAudit } from '../identity/audit/record-audit.ts'
@@ -8,6 +8,7 @@ import { days } from '../platform/kernel/clock.ts'
 import { hashSecret, isPipeId, newSecret, uuidv7 } from '../platform/kernel/ids.ts'
 import type { UploadContext } from '../uploads/upload-context.ts'
 import { mayUsePipe, mayUseSource, WITH_GROUP } from '../workspace/senders/limits.ts'
+import { noteRefusal, noteSignIn } from '../workspace/senders/note-sign-in.ts'
 import { fingerprintOf } from './read-host-key.ts'
 
 type Context = Pick<UploadContext, 'db' | 'clock'> & { config: { demo: boolean } }
@@ -43,12 +44,19 @@ export async function signInByKey(
 ): Promise<SignedIn | undefined> {
   const fingerprint = fingerprintOf(offer.key.data)
   const found = isPipeId(user) && (await findKey(context, { pipeId: user, fingerprint }))
-  if (!found || !isOfAlgorithm(offer, found))
+  if (!found || !isOfAlgorithm(offer, found)) {
+    if (isPipeId(user)) await noteRefusal(context, ofKey(user, fingerprint))
     throw refused("No Sender in this Pipe's workspace has this key.")
+  }
   if (!offer.signature) return undefined
   if (!isSigned(offer)) throw refused('The signature does not match this key.')
   return enter(context, found, { pipeId: user, fingerprint, from })
 }
+
+/** The key may be known but revoked, or not allowed on this Pipe. */
+const ofKey = (pipeId: string, fingerprint: string): SQL =>
+  sql`s.id = (select k.sender_id from pipes p join sender_keys k on k.workspace_id = p.workspace_id
+    where p.id = ${pipeId} and k.fingerprint = ${fingerprint})`
 
 async function findKey(
   { db, config }: Pick<Context, 'db' | 'config'>,
@@ -92,6 +100,7 @@ async function enter(
         where k.id = ${id}::uuid returning before.is_known as "isKnown"`,
     )
     if (!used) throw refused('The key has just been removed.')
+    await noteSignIn({ db: tx, clock }, senderId)
     await tx.execute(sql`insert into tokens (id, workspace_id, pipe_id, sender_id, token_hash, subject, expires_at, created_at)
       values (${uuidv7(clock.now())}::uuid, ${workspaceId}::uuid, ${pipeId}, ${senderId}::uuid, ${hashSecret(token)}, ${subject},
         ${expiresAt}, ${now})`)

@@ -87,6 +87,13 @@ export const ALERT_WORDS: Record<AlertKind, Words> = {
     cleared: ({ subject }) => `The Sender “${subject}” is in use again, or no longer exists`,
     path: ({ subjectId }) => `/dashboard/senders/${subjectId}`,
   },
+  sender_silent: {
+    name: 'A device has been silent for longer than you allow',
+    raised: ({ subject }) => `Silent for too long: ${subject}`,
+    advice: 'Check its power, its network and its settings. The list of Senders shows the silent ones first.',
+    cleared: ({ subject }) => `No longer silent: ${subject}`,
+    path: ({ subjectId }) => (subjectId ? `/dashboard/senders/${subjectId}` : '/dashboard/senders'),
+  },
 }
 
 const SIGNATURE = '--\nSluice\n'
@@ -109,6 +116,8 @@ export function clearedMail(alert: Alert, baseUrl: string): Omit<Mail, 'to'> {
 type ShownAlert = Alert & { id: string; raisedAt: Date; clearedAt: Date | null }
 
 const MOST = 20
+/** A power cut silences a whole site, which must not hide other alerts. */
+const MOST_SILENT = 3
 
 /** The latest alerts, including resolved ones. */
 export function listAlerts({ db }: Pick<Runtime, 'db'>, { workspaceId }: Actor): Promise<ShownAlert[]> {
@@ -135,6 +144,9 @@ export async function listOpenAlerts(
         eq(alerts.workspaceId, workspaceId),
         isNull(alerts.clearedAt),
         sql`'notice:' || ${alerts.kind} <> all(${workspaces.mutedAlerts})`,
+        sql`(${alerts.kind} <> 'sender_silent' or ${alerts.id} in (select id from alerts silent
+          where workspace_id = ${workspaceId} and kind = 'sender_silent' and cleared_at is null
+          order by raised_at desc limit ${MOST_SILENT}))`,
       ),
     )
     .orderBy(desc(alerts.raisedAt))

@@ -12,6 +12,9 @@ import { addSenderKey, senderKeyInput } from '../../sftp/sender-keys.ts'
 import { createUploadLink, hashingPassword } from '../../upload-links/manage-links.ts'
 import { uploadLinkInput } from '../../upload-links/upload-link.ts'
 import { saveOutput } from '../../webhooks/outputs/save-output.ts'
+import { createSenders } from '../senders/many-senders.ts'
+import { listSenders } from '../senders/read-senders.ts'
+import { createGroup } from '../senders/sender-groups.ts'
 import { listAlerts, listOpenAlerts, readAlertSettings, saveAlertSettings } from './alerts.ts'
 import { sweepAlerts } from './sweep-alerts.ts'
 
@@ -151,5 +154,28 @@ describeWithDatabase('alerts', (database) => {
       mail: false,
       notice: false,
     })
+  })
+
+  it('report devices that have been silent for too long in one email, and their return', async () => {
+    const group = await createGroup(runtime, mine.actor, { name: 'Cameras', silentHours: 2 })
+    const names = Array.from({ length: 12 }, (_, n) => `Camera ${n}`)
+    await createSenders(runtime, mine.actor, { names, groupId: group.id })
+    runtime.clock.advance(hours(2) - 1)
+    expect(await told()).toEqual([])
+    runtime.clock.advance(1)
+    const raised = await told()
+    expect(raised).toEqual([
+      expect.stringMatching(/^Silent for too long: (Camera \d+, ){9}Camera \d+ and 2 more$/),
+    ])
+    expect(await told()).toEqual([])
+    const open = await listOpenAlerts(runtime, mine.actor)
+    expect(open).toHaveLength(3)
+    expect(open[0]!.detail).toContain('for 2 hours')
+    const { name, id } = (await listSenders(runtime, mine.actor, { limit: 1 })).data[0]!
+    await database()
+      .db.update(senders)
+      .set({ lastFileAt: ago(0) })
+      .where(eq(senders.id, id))
+    expect(await told()).toEqual([`All clear: No longer silent: ${name}`])
   })
 })

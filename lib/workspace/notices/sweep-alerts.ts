@@ -13,6 +13,7 @@ import { enqueueMail } from '../../platform/mail/mail.ts'
 import type { MailingRuntime, Runtime } from '../../platform/runtime.ts'
 import { storesMissingCopies } from '../data-stores/missing-copies.ts'
 import { PIPE_DESTINATIONS } from '../pipes/destinations.ts'
+import { isSilent, WITH_GROUP } from '../senders/limits.ts'
 import { IS_OF_NO_LINK } from '../senders/read-senders.ts'
 import { TRIAL_SENDER } from '../tokens/issue-trial-token.ts'
 import { monthOf } from '../usage/count-bytes.ts'
@@ -40,11 +41,28 @@ export async function sweepAlerts(runtime: MailingRuntime): Promise<number> {
   return runtime.db.transaction(async (tx) => {
     const raised = await raise(tx, runtime)
     const cleared = (await clear(tx, runtime)).filter((alert) => !isReplaced(alert, raised))
-    for (const alert of raised) await tell(runtime, tx, alert, raisedMail(alert, runtime.config.baseUrl))
-    for (const alert of cleared) await tell(runtime, tx, alert, clearedMail(alert, runtime.config.baseUrl))
+    for (const alert of together(raised))
+      await tell(runtime, tx, alert, raisedMail(alert, runtime.config.baseUrl))
+    for (const alert of together(cleared))
+      await tell(runtime, tx, alert, clearedMail(alert, runtime.config.baseUrl))
     await sendAlertEvents(tx, runtime)
     return raised.length + cleared.length
   })
+}
+
+const NAMED = 10
+
+/** A power cut silences a whole site, so all Senders of a workspace that fall silent at the same time share one email. */
+function together(changed: ChangedAlert[]): ChangedAlert[] {
+  const silent = changed.filter(({ kind }) => kind === 'sender_silent')
+  const ofEach = Object.values(Object.groupBy(silent, ({ workspaceId }) => workspaceId))
+  const merged = ofEach.map((alerts = []) => {
+    if (alerts.length === 1) return alerts[0]!
+    const names = alerts.slice(0, NAMED).map(({ subject }) => subject)
+    const more = alerts.length > NAMED ? ` and ${alerts.length - NAMED} more` : ''
+    return { ...alerts[0]!, subjectId: '', subject: names.join(', ') + more, detail: null }
+  })
+  return [...changed.filter(({ kind }) => kind !== 'sender_silent'), ...merged]
 }
 
 /** Turning off a failing output clears its alert, but is not reported as a recovery. */
@@ -84,7 +102,11 @@ function conditions({ clock, config }: MailingRuntime): SQL {
     select workspace_id, 'token_unused', s.id::text, name, null from senders s
     where revoked_at is null and coalesce(last_used_at, created_at) < ${before(UNUSED_MS)} and name <> ${TRIAL_SENDER}
       and ${IS_OF_NO_LINK} and not exists (select from sender_keys k
-        where k.sender_id = s.id and k.last_used_at >= ${before(UNUSED_MS)})`
+        where k.sender_id = s.id and k.last_used_at >= ${before(UNUSED_MS)})
+    union all
+    select s.workspace_id, 'sender_silent', s.id::text, s.name,
+      format('There was no sign-in, token request or file for %s hours.', coalesce(s.silent_hours, g.silent_hours))
+    from senders s ${WITH_GROUP} where ${isSilent(clock.now())}`
 }
 
 const ALERT = sql`workspace_id as "workspaceId", kind, subject_id as "subjectId", subject, detail,

@@ -20,6 +20,7 @@ import { issueToken } from '../tokens/issue-token.ts'
 import { tokenInput } from '../tokens/token.ts'
 import { limitSender } from './change-sender.ts'
 import { createSender } from './create-sender.ts'
+import { showSender } from './read-senders.ts'
 import { changeGroup, createGroup } from './sender-groups.ts'
 
 const ABSENT = 'pipe_aaaaaaaaaaaaaaaaaaaa'
@@ -231,6 +232,31 @@ describeWithDatabase('what a Sender may use', (database) => {
     expect(await patch()).toContain('forbidden')
     await limitSender(site.runtime, site.actor, device.id, { sources: null })
     expect(await patch()).toMatch(/^yes/)
+  })
+
+  it('is recorded: sign-ins with their address, and those that were refused', async () => {
+    const device = await equip()
+    const shown = () => showSender(site.runtime, site.actor, device.id)
+    for (const way of ['SFTP with a token', 'SFTP with a key', 'FTPS with sk_', 'FTP with tmp_']) {
+      site.clock.advance(seconds(2))
+      const at = new Date(site.clock.now()).toISOString()
+      await WAYS[way]![1](device, site.pipe.id)
+      const { lastUsedAt, lastAddress } = await shown()
+      expect([lastUsedAt! >= at, lastAddress], way).toEqual([true, '127.0.0.1'])
+    }
+    await limitSender(site.runtime, site.actor, device.id, { pipeIds: [other] })
+    for (const way of [
+      'SFTP with a token',
+      'SFTP with a key',
+      'FTPS with sk_',
+      'FTP with tmp_',
+      'the token API',
+    ]) {
+      site.clock.advance(seconds(2))
+      const { refusedCount } = await shown()
+      await expect(WAYS[way]![1](device, site.pipe.id), way).rejects.toThrow()
+      expect((await shown()).refusedCount, way).toBeGreaterThan(refusedCount)
+    }
   })
 
   it("follows the group's limits, and Pipes of others cannot be named", async () => {

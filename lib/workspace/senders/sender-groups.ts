@@ -143,6 +143,7 @@ export async function assertRoom(tx: Db, actor: Actor, id: string, more: number)
 const inGroup = (tx: Db, id: string) =>
   tx.$count(senders, and(eq(senders.groupId, id), isNull(senders.revokedAt)))
 
+/** A deleted Pipe may stay in a list: without it, the list might become empty, which means no limit. */
 export async function assertPipesExist(
   db: Db,
   { workspaceId }: Actor,
@@ -152,7 +153,7 @@ export async function assertPipesExist(
   const found = await db
     .select({ id: pipes.id })
     .from(pipes)
-    .where(and(inArray(pipes.id, pipeIds), eq(pipes.workspaceId, workspaceId), isNull(pipes.deletedAt)))
+    .where(and(inArray(pipes.id, pipeIds), eq(pipes.workspaceId, workspaceId)))
   const missing = pipeIds.find((id) => !found.some((pipe) => pipe.id === id))
   if (missing !== undefined)
     throw invalidRequest([

@@ -2,11 +2,12 @@ import { type SQL, sql } from 'drizzle-orm'
 import { SENDER_SOURCES, type SenderSource } from '#drizzle/schema/index.ts'
 import { notOfDemo, workspaceSuspended } from '../../identity/suspension.ts'
 import { rows } from '../../platform/db/database.ts'
-import { invalidRequest, SluiceError } from '../../platform/kernel/errors.ts'
+import { invalidRequest, isSluiceError, SluiceError } from '../../platform/kernel/errors.ts'
 import { hashSecret, isPipeId, newSecret, uuidv7 } from '../../platform/kernel/ids.ts'
 import type { Runtime } from '../../platform/runtime.ts'
 import { uploadUrlOf } from '../pipes/pipe.ts'
 import { ALLOWED_SOURCES, mayUsePipe, WITH_GROUP } from '../senders/limits.ts'
+import { addressOr, noteRefusal } from '../senders/note-sign-in.ts'
 import { assertSenderToken } from '../senders/read-senders.ts'
 import type { IssuedToken, TokenInput } from './token.ts'
 
@@ -57,7 +58,13 @@ export async function issueToken(
       source,
     }),
   )
-  assertIssued(outcome, source)
+  try {
+    assertIssued(outcome, source)
+  } catch (error) {
+    if (outcome?.sender_id && isSluiceError(error) && error.code !== 'rate_limited')
+      await noteRefusal({ db, clock }, sql`s.id = ${outcome.sender_id}::uuid`)
+    throw error
+  }
   return { token, expiresAt, pipeId: input.pipeId, uploadUrl: uploadUrlOf(config, input.pipeId) }
 }
 
@@ -111,7 +118,7 @@ function statement(
       from senders s ${WITH_GROUP} join workspaces w on w.id = s.workspace_id where (s.token_hash = ${senderHash} or s.previous_token_hash = ${senderHash}) and ${isOpen}
     ), counted as (
       update senders s set rate_tokens = ${counted} - 1, rate_updated_at = greatest(${now}, s.rate_updated_at),
-        last_used_at = ${now}, request_count = s.request_count + 1
+        last_used_at = ${now}, last_address = ${addressOr(sql`s.last_address`)}, request_count = s.request_count + 1
       from sender where s.id = sender.id and not sender.revoked and not sender.expired
         and not sender.suspended and ${counted} >= 1
       returning s.id, s.workspace_id

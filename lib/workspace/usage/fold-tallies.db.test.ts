@@ -9,6 +9,7 @@ import { readChecklist } from '../../dashboard/overview/read-overview.ts'
 import { emitFileEvent } from '../../events/emit-file-event.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { uuidv7 } from '../../platform/kernel/ids.ts'
+import { showSender } from '../senders/read-senders.ts'
 import { addUp, foldTallies, pruneCounts, STEPS, stepOf } from './fold-tallies.ts'
 
 const AT = new Date('2026-03-04T11:59:59.999Z')
@@ -47,6 +48,19 @@ describeWithDatabase('the counts', (database) => {
     await runtime.db.delete(counts)
     expect(await readChecklist(runtime, mine.actor)).toMatchObject({ webhookDelivered: true })
     expect(await readChecklist(runtime, other.actor)).toMatchObject({ webhookDelivered: false })
+  })
+
+  it("add to what each Sender's files transferred", async () => {
+    const runtime = testRuntime(database())
+    const mine = await createTestWorkspace(runtime)
+    const senderId = mine.sender.id
+    const later = new Date('2026-03-05T12:00:00.000Z')
+    const ofNobody = tallyOf(mine, { bytes: 1000 })
+    const ofSender = [tallyOf(mine, { senderId, at: later }), tallyOf(mine, { senderId, bytes: 7 })]
+    await runtime.db.insert(tallies).values([ofNobody, ...ofSender])
+    await foldTallies(runtime)
+    const shown = await showSender(runtime, mine.actor, senderId)
+    expect(shown).toMatchObject({ transferredBytes: 17, lastFileAt: later.toISOString() })
   })
 
   it('are kept by hour and by day, for each Pipe and for all Pipes', async () => {

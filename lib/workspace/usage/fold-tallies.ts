@@ -25,6 +25,7 @@ type Tally = {
   atMs: number
   bytes: number
   tookMs: number
+  senderId?: string | null
 }
 type Count = Record<Tallied, number> & {
   workspaceId: string
@@ -52,13 +53,15 @@ async function foldBatch(tx: Db): Promise<number> {
     sql`with taken as (
       delete from tallies where id = any(array(select id from tallies limit ${BATCH}::int for update skip locked)) returning *
     )
-    select workspace_id as "workspaceId", pipe_id as "pipeId", what, bytes, took_ms as "tookMs",
+    select workspace_id as "workspaceId", pipe_id as "pipeId", sender_id as "senderId", what, bytes, took_ms as "tookMs",
       (extract(epoch from at) * 1000)::float8 as "atMs", exists (select from workspaces w where w.id = workspace_id) as known
     from taken`,
   )
   const tallied = taken.filter(({ known }) => known)
   const counts = addUp(tallied)
   if (counts.length > 0) await add(tx, counts)
+  const sent = tallied.filter(({ senderId }) => senderId)
+  if (sent.length > 0) await addToSenders(tx, sent)
   const delivered = tallied.filter(({ what }) => what === 'delivered')
   if (delivered.length > 0) await noteDelivered(tx, delivered)
   return taken.length
@@ -75,6 +78,19 @@ async function noteDelivered(tx: Db, delivered: Tally[]): Promise<void> {
     sql`update workspaces set webhook_delivered_at = now() where webhook_delivered_at is null and id in (
       select id from workspaces where webhook_delivered_at is null
         and id in (select value::uuid from json_array_elements_text(${ids}::json)) order by id for no key update)`,
+  )
+}
+
+/** Locks the rows in a fixed order, as `add` does. */
+async function addToSenders(tx: Db, sent: Tally[]): Promise<void> {
+  await rows(
+    tx,
+    sql`with sent as (
+      select "senderId" as id, sum(bytes) as bytes, max(to_timestamp("atMs" / 1000)) as at
+      from json_to_recordset(${JSON.stringify(sent)}::json) as sent("senderId" uuid, bytes bigint, "atMs" float8) group by 1
+    ), locked as (select id from senders where id in (select id from sent) order by id for no key update)
+    update senders s set transferred_bytes = s.transferred_bytes + sent.bytes, last_file_at = greatest(s.last_file_at, sent.at)
+      from sent join locked using (id) where s.id = sent.id`,
   )
 }
 
