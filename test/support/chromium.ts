@@ -7,7 +7,7 @@ const SYSTEM_NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-c
 /** Finds a Chromium to test in: Playwright's own, otherwise the system's, otherwise the one in an npm package. */
 export async function findChromium(): Promise<LaunchOptions> {
   // The sandbox does not work for root, which is the user in most containers.
-  const args = process.getuid?.() === 0 ? ['--no-sandbox', '--no-zygote'] : []
+  const args = process.getuid?.() === 0 ? ['--no-sandbox'] : []
   // Without a UTF-8 locale, Chromium cannot open files in a folder with an accented name.
   const env = { ...process.env, LC_ALL: 'C.UTF-8' }
   if (existsSync(chromium.executablePath())) return { args, env }
