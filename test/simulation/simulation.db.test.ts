@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { globSync, readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { describe, expect, inject, it } from 'vitest'
+import { PRELOADED } from '../support/sluice.ts'
 import { PLANTED_FAULTS } from './planted-faults.ts'
 
 const run = promisify(execFile)
@@ -12,7 +13,7 @@ const SCHEDULES = 24
 describe('the simulation', () => {
   const command = (...args: string[]) => {
     const server = ['--server', inject('postgresUrl'), '--template', inject('migrated')]
-    return ['test/simulation/run.ts', ...server, ...args]
+    return [...PRELOADED, 'test/simulation/run.ts', ...server, ...args]
   }
   const simulate = async (...args: string[]) => {
     try {
