@@ -7,8 +7,8 @@ import { createSite, type Site, serveUploads } from '../../../test/support/uploa
 import type { DatabaseHandle } from '../../platform/db/database.ts'
 
 const MiB = 1024 * 1024
-const UPLOADS = 40
-const AT_ONCE = 20
+const UPLOADS = 12
+const AT_ONCE = 8
 const MEMORY_BYTES = 24 * MiB
 
 let database: DatabaseHandle
