@@ -22,15 +22,14 @@ export function createFixedResponses(): FixedResponses {
     const isHead = isPage && req.method === 'HEAD'
     if (isPage && !isHead && req.method !== 'GET')
       throw new SluiceError('method_not_allowed', 'Use GET or HEAD.', { headers: { Allow: 'GET, HEAD' } })
-    // Scripts that open a page request its data, relative to the page that they come from.
-    if (isPage ? req.headers.rsc : req.method !== 'GET') return render()
+    if (!isPage && req.method !== 'GET') return render()
     const same = whatMatters(req)
     const key = JSON.stringify(same)
     const found = await kept.get(key)
     if (found) return void res.writeHead(200, found.headers).end(found.body)
     if (isHead) return render()
     const { path, ...headers } = same
-    req.url = path
+    req.url = headers.rsc ? `${path}?_rsc=` : path
     req.headers = { ...onlyOwn(req), ...headers }
     const recorded = record(res)
     kept.set(key, recorded)
@@ -47,6 +46,8 @@ function whatMatters({ url = '', headers }: IncomingMessage) {
   const cookies = [theme, given.some(isSession) && `${SESSION_COOKIES[0]}=any`]
   return {
     path: url.split('?', 1)[0]!,
+    // Scripts that open a page request its data relative to the page that they come from. They get all of its data.
+    ...(headers.rsc && { rsc: '1' }),
     cookie: cookies.filter(Boolean).join('; '),
     'accept-encoding': /\bgzip\b/.test(String(headers['accept-encoding'])) ? 'gzip' : 'identity',
   }

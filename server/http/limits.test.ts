@@ -171,10 +171,26 @@ describe('a response that is the same for everyone', () => {
     expect(texts.join()).not.toContain('secret')
   })
 
-  it('is only kept if it is a success, and not for the data that scripts request', async () => {
+  it('is only kept if it is a success', async () => {
     for (let n = 0; n < 2; n++) await get('/docs/nothing')
-    for (let n = 0; n < 2; n++) await get('/docs', { RSC: '1' })
-    expect(rendered).toHaveLength(4)
+    expect(rendered).toHaveLength(2)
+  })
+
+  it('is also rendered once as the data that scripts request, from whichever page they come', async () => {
+    const page = await get('/docs')
+    const kinds: Record<string, string>[] = [
+      {},
+      { 'Next-Router-State-Tree': '[]' },
+      { 'Next-Router-Prefetch': '1' },
+    ]
+    const texts = await Promise.all(
+      kinds.map(async (kind, n) => (await get(`/docs?_rsc=${n}`, { RSC: '1', ...kind })).text),
+    )
+    expect(rendered).toHaveLength(2)
+    expect(rendered[1]).toMatchObject({ rsc: '1' })
+    expect(Object.keys(rendered[1]!).join()).not.toContain('next-router')
+    expect(new Set(texts)).toEqual(new Set(['<p>/docs?_rsc= ']))
+    expect((await get('/docs')).text).toBe(page.text)
   })
 
   it('is not rendered for any other method', async () => {

@@ -25,8 +25,7 @@ type Route = {
 }
 
 const SMALL = 64 * KIB
-/** Most pages take 50 ms of CPU time; the API reference takes half a second, and 10 MiB. */
-const REFERENCE = { most: 2 }
+/** Most pages take 50 ms of CPU time. */
 const RENDERING = { most: 8 }
 /** The largest requests, of which only a few may be in memory. */
 const LARGE = { most: 4 }
@@ -53,7 +52,6 @@ export const ROUTES: readonly Route[] = [
   // A list of addresses to import from, and a webhook whose signature is explained.
   { path: '/dashboard/pipes/*/import', credential: 'with the body', bodyBytes: MIB, atOnce: LARGE },
   { path: '/dashboard/webhooks/verify', credential: 'with the body', bodyBytes: MIB, atOnce: LARGE },
-  { path: '/docs/api', credential: 'none', bodyBytes: SMALL, atOnce: REFERENCE, isFixed: true },
   { path: '/docs', credential: 'none', bodyBytes: SMALL, atOnce: RENDERING, isFixed: true },
   { path: '/llms.txt', credential: 'none', bodyBytes: SMALL, isFixed: true },
   { path: '/_next/static', credential: 'none', bodyBytes: SMALL },
