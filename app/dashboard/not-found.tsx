@@ -1,8 +1,8 @@
 import { SearchX } from 'lucide-react'
 import { PageHeader } from '#components/shell/page-header.tsx'
+import { ShortcutKey } from '#components/shell/shortcut-key.tsx'
 import { ButtonLink } from '#components/ui/button-link.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
-import { PaletteKey } from './shell/palette-key.tsx'
 
 export const metadata = { title: 'Not found' }
 
@@ -16,7 +16,7 @@ export default function NotFound() {
         title="There is nothing here"
         action={<ButtonLink href="/dashboard">Go to the overview</ButtonLink>}
       >
-        The item was deleted, or it was never in this workspace. Press <PaletteKey /> to search.
+        The item was deleted, or it was never in this workspace. Press <ShortcutKey /> to search.
       </EmptyState>
     </>
   )

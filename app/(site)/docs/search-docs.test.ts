@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { readMarkdown } from './read-markdown.ts'
-import { searchDocs } from './search-docs.ts'
+import { GET } from './search.json/route.ts'
+import { indexDocs, searchDocs } from './search-docs.ts'
 import { sectionsOf } from './sections-of.ts'
 
 const TEXT = `# Webhooks
@@ -16,6 +17,8 @@ Compare \`X-Service-Signature\` with [the HMAC](/docs/x).
 | webhook-id | the event |
 `
 const sections = sectionsOf({ title: 'Webhooks', href: '/docs/webhooks' }, readMarkdown(TEXT))
+const everything = indexDocs(await (await GET()).json())
+const find = (query: string) => searchDocs(indexDocs(sections), query).map(({ heading }) => heading)
 
 it('turns each heading into a section, in plain text', () => {
   expect(sections).toEqual([
@@ -34,11 +37,42 @@ it('turns each heading into a section, in plain text', () => {
   ])
 })
 
-it('finds sections that contain every word, headings first', () => {
-  expect(searchDocs(sections, 'signature').map(({ heading }) => heading)).toEqual(['Verify the signature'])
-  expect(searchDocs(sections, 'event HMAC').map(({ heading }) => heading)).toEqual(['Verify the signature'])
-  expect(searchDocs(sections, 'event')).toHaveLength(2)
-  expect(searchDocs(sections, 'event nowhere')).toEqual([])
-  expect(searchDocs(sections, ' ')).toEqual([])
-  expect(searchDocs(sections, 'backend')[0]!.excerpt).toBe('An event is sent to your backend.')
+it('finds the sections with most of the words, headings first', () => {
+  expect(find('signature')).toEqual(['Verify the signature'])
+  expect(find('event HMAC')[0]).toBe('Verify the signature')
+  expect(find('event')).toHaveLength(2)
+  expect(find('backend nowhere')).toEqual(['Webhooks'])
+  expect(find('nowhere')).toEqual([])
+  expect(find(' ')).toEqual([])
+  expect(searchDocs(indexDocs(sections), 'backend')[0]!.excerpt).toBe('An event is sent to your backend.')
+})
+
+it.each(['signatre', 'signnature', 'signoture', 'signautre', 'Signatures', 'signat'])(
+  'finds a signature when asked for %s',
+  (query) => expect(find(query)).toEqual(['Verify the signature']),
+)
+
+it.each([
+  ['limit types and sizes', '/docs/restrictions'],
+  ['permissions on R2', '/docs/buckets#cloudflare-r2'],
+  ['AWS', '/docs/buckets#aws-s3'],
+  ['B2', '/docs/buckets#backblaze-b2'],
+  ['production deployment', '/docs/self-hosting#make-it-reachable'],
+  ['cost', '/docs/pricing'],
+  ['verify webhooks in Python', '/docs/webhooks#python'],
+  ['reload in React', '/docs/kit'],
+  ['behind nginx', '/docs/self-hosting#behind-a-proxy'],
+  ['delete a file', '/docs/concepts#delete-a-file'],
+  ['rate limits', '/docs/limits'],
+  ['what an operator sees', '/docs/operations#the-operator-console'],
+  ['SFTP on Windows', '/docs/sftp'],
+  ['resendDelivery', '/docs/api/deliveries#resendDelivery'],
+  ['SFTP_PORT', '/docs/self-hosting#SFTP_PORT'],
+  ['quota exceeded', '/docs/problems/quota_exceeded'],
+])('answers “%s” with the first or second result', (query, href) => {
+  const [first, second] = searchDocs(everything, query).map((hit) => hit.href)
+  expect(
+    [first, second].some((found) => found?.startsWith(href)),
+    `${first} ${second}`,
+  ).toBe(true)
 })

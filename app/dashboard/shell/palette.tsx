@@ -3,8 +3,8 @@
 import { Search } from 'lucide-react'
 import dynamic from 'next/dynamic'
 import { useEffect, useState } from 'react'
+import { ShortcutKey } from '#components/shell/shortcut-key.tsx'
 import { Button } from '#components/ui/button.tsx'
-import { PaletteKey } from './palette-key.tsx'
 
 /** The dialog loads when it is first opened, not with the page. */
 const PaletteDialog = dynamic(() => import('./palette-dialog.tsx').then((module) => module.PaletteDialog), {
@@ -55,7 +55,7 @@ export function PaletteButton({ look }: { look: 'field' | 'icon' }) {
       <Search className="size-3.5" aria-hidden />
       Find
       <kbd className="ml-auto rounded-sm border px-1 font-sans text-[0.6875rem]">
-        <PaletteKey />
+        <ShortcutKey />
       </kbd>
     </button>
   )

@@ -1,37 +1,53 @@
-import { OPERATIONS } from '#lib/api/operations.ts'
+import { errorAdvice } from '#lib/platform/kernel/error-advice.ts'
+import { type ErrorCode, errorCodes } from '#lib/platform/kernel/errors.ts'
+import { settings } from '#lib/platform/settings/settings.ts'
+import { API_GROUPS } from '../api/groups.ts'
 import { ALL_PAGES } from '../pages.ts'
 import { readDoc } from '../read-doc.ts'
 import { type MarkedToken, readMarkdown } from '../read-markdown.ts'
 import { sectionsOf } from '../sections-of.ts'
 
-/**
- * The documentation's search index, built once with the pages. Addresses stay as placeholders, since nobody searches
- * for them.
- */
+/** What the search looks through. Built once with the pages, with placeholders for addresses that nobody searches for. */
 export const dynamic = 'force-static'
 
 const ADDRESSES = { baseUrl: '{base_url}', uploadUrl: '{upload_url}' }
 
-/** Guides contain too much code to index, and most of it is the same in each. */
-const isSearched =
-  (slug: string) =>
-  ({ type }: MarkedToken) =>
-    !slug.startsWith('guides/') || type !== 'code'
+/**
+ * Guides contain too much code to index, and most of it is the same in each. Each error and setting is a section of its
+ * own.
+ */
+const isSearched = (slug: string) => (token: MarkedToken) =>
+  token.type === 'code'
+    ? !slug.startsWith('guides/')
+    : token.type !== 'table' || !/^(Code|Setting)$/.test(token.header[0]!.text)
 
 export async function GET(): Promise<Response> {
   const pages = await Promise.all(
-    ALL_PAGES.map(async ({ slug, title }) =>
-      sectionsOf(
-        { title, href: `/docs/${slug}` },
-        readMarkdown(await readDoc(slug, ADDRESSES)).filter(isSearched(slug)),
-      ),
-    ),
+    ALL_PAGES.map(async ({ slug, title, summary }) => {
+      const tokens = readMarkdown(await readDoc(slug, ADDRESSES)).filter(isSearched(slug))
+      const [first, ...rest] = sectionsOf({ title, href: `/docs/${slug}` }, tokens)
+      return [{ ...first!, text: `${first!.text} ${summary}` }, ...rest]
+    }),
   )
-  const operations = OPERATIONS.map(({ id, method, path, summary }) => ({
-    page: 'API reference',
-    heading: `${method} ${path}`,
-    href: `/docs/api#${id}`,
-    text: `${summary} ${id}`,
+  const operations = API_GROUPS.flatMap(({ title, href, operations }) =>
+    operations.map(({ id, method, path, summary }) => ({
+      page: `API reference: ${title}`,
+      heading: `${method} ${path}`,
+      href: `${href}#${id}`,
+      text: `${summary} ${id}`,
+    })),
+  )
+  const errors = (Object.keys(errorCodes) as ErrorCode[]).map((code) => ({
+    page: 'Errors',
+    heading: code,
+    href: `/docs/problems/${code}`,
+    text: `${errorCodes[code].join(' ')}. ${errorAdvice[code].means} ${errorAdvice[code].remedy}`,
   }))
-  return Response.json([...pages.flat(), ...operations])
+  const names = Object.entries(settings).map(([name, { description }]) => ({
+    page: 'Settings',
+    heading: name,
+    href: `/docs/self-hosting#${name}`,
+    text: description,
+  }))
+  return Response.json([...pages.flat(), ...operations, ...errors, ...names])
 }
