@@ -1,6 +1,8 @@
-import { spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
+import { once } from 'node:events'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { createInterface } from 'node:readline'
 import { StartError } from '../lib/platform/kernel/errors.ts'
 import { assertCanBuild } from './assert-can-build.ts'
 import { bringNext } from './bring-next.ts'
@@ -26,26 +28,55 @@ const SOURCES = [
 ]
 const MARK = '.next/sluice-source'
 
-export function buildIfNeeded(): void {
+export async function buildIfNeeded(): Promise<void> {
   buildKitIfNeeded()
   buildSshCryptoIfNeeded()
   const source = hashOfSources(SOURCES)
   if (existsSync(MARK) && readFileSync(MARK, 'utf8') === source) return
   assertCanBuild()
-  process.stderr.write('Building the pages (once per source change)…\n')
-  const next = spawnSync(process.execPath, ['node_modules/next/dist/bin/next', 'build'], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-    encoding: 'utf8',
-    env: { ...process.env, ...drawnFrom(source), NODE_ENV: 'production', NEXT_TELEMETRY_DISABLED: '1' },
-  })
-  if (next.status !== 0) {
-    process.stderr.write(next.stdout + next.stderr)
+  process.stderr.write('Building the pages. This takes a minute or two, once per source change.\n')
+  const startedAt = performance.now()
+  const output = await runNext(drawnFrom(source))
+  if (output !== undefined) {
+    process.stderr.write(output)
     throw new StartError('The build failed; its output is above.')
   }
   redrawPreviewKeys(source)
   forgetFolder()
   bringNext()
   writeFileSync(MARK, source)
+  process.stderr.write(`Built in ${Math.round((performance.now() - startedAt) / 1000)} s.\n`)
+}
+
+/** Reports each step of Next's build, and on a terminal also the seconds. Returns Next's output if it fails. */
+async function runNext(env: Record<string, string>): Promise<string | undefined> {
+  const next = spawn(process.execPath, ['node_modules/next/dist/bin/next', 'build'], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, ...env, NODE_ENV: 'production', NEXT_TELEMETRY_DISABLED: '1' },
+  })
+  let output = ''
+  for (const stream of [next.stdout, next.stderr]) {
+    createInterface(stream).on('line', (line) => {
+      output += `${line}\n`
+      const step = stepOf(line)
+      if (step) process.stderr.write(`${BESIDE_SECONDS}  ${step}\n`)
+    })
+  }
+  let seconds = 0
+  const ticking = setInterval(() => process.stderr.write(`${BESIDE_SECONDS}  ${++seconds} s`), 1000)
+  if (!process.stderr.isTTY) clearInterval(ticking)
+  const [status] = await once(next, 'close')
+  clearInterval(ticking)
+  process.stderr.write(BESIDE_SECONDS)
+  return status === 0 ? undefined : output
+}
+
+/** On a terminal, replaces the line with the seconds. */
+const BESIDE_SECONDS = process.stderr.isTTY ? '\r\x1b[K' : ''
+
+/** The step that a line of Next's output announces. */
+export function stepOf(line: string): string | undefined {
+  return line.match(/(?:Creating|Compiled|Collecting|Generating|Finalizing) .*/)?.[0]
 }
 
 /**
@@ -90,5 +121,5 @@ function forgetFolder(): void {
 
 if (import.meta.main) {
   readOptions('npm run build', {})
-  await runScript(async () => buildIfNeeded())
+  await runScript(buildIfNeeded)
 }

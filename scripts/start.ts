@@ -16,7 +16,7 @@ Object.assign(process.env, { NODE_ENV: dev ? 'development' : 'production', NEXT_
 delete process.env.WATCH_REPORT_DEPENDENCIES
 await runScript(async () => {
   if (dev) buildKitIfNeeded()
-  else buildIfNeeded()
+  else await buildIfNeeded()
   stopWithNpm()
   // This folder must not be writable by others, since its contents are executed.
   const cache = join(dirname(import.meta.dirname), 'node_modules/.cache/sluice')

@@ -7,7 +7,7 @@ import { type Artefact, FOLDER, tarballOf, writeTarball } from './write-tarball.
 
 /** `npm run pack-server`: builds and writes the server package, for the image and for the release. */
 export async function packServer(): Promise<{ staged: Staged; artefact: Artefact }> {
-  buildIfNeeded()
+  await buildIfNeeded()
   rmSync(FOLDER, { recursive: true, force: true })
   mkdirSync(FOLDER)
   const staged = await stageServer(join(FOLDER, 'server'))

@@ -35,7 +35,7 @@ const UPLOADS: { name: string; type: string; sizes: number[]; whole: number }[] 
 async function main(): Promise<void> {
   const usage = 'npm run generate -- screenshots [--only <words>]'
   const { only } = readOptions(usage, { options: { only: { type: 'string' } } }).values
-  buildIfNeeded()
+  await buildIfNeeded()
   using folder = temporaryFolder()
   const sluice = await startSluice({ DATA_DIR: folder.path, LOG_LEVEL: 'warn' })
   const browser = await chromium.launch(await findChromium())

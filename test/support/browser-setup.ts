@@ -13,7 +13,7 @@ export const OPERATOR = 'ops@example.com'
  * One server for all specs, with the demo's owner signed in once: signing in is deliberately slow, and rate-limited.
  */
 export default async function setup(): Promise<() => Promise<void>> {
-  buildIfNeeded()
+  await buildIfNeeded()
   const removeSource = copySource()
   const folder = temporaryFolder()
   const sluice = await startSluice({ DATA_DIR: folder.path, LOG_LEVEL: 'warn', OPERATORS: OPERATOR })
