@@ -3,7 +3,10 @@ import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { PROGRAMS } from './run-one-of.ts'
 
-/** The site's `/docs` pages are Markdown files; a link to one of them, or to another page, starts with a slash. */
+/**
+ * The site's `/docs` pages are Markdown files, some of them in the repository's `docs`; a link to one of them, or to
+ * another page, starts with a slash.
+ */
 const SITE_DOCS = 'app/(site)/docs/_text'
 
 /** Every relative link in every Markdown file must lead to a file, and every anchor to a heading. */
@@ -38,7 +41,8 @@ function placeOf(from: string, link: string): string {
   const [page, anchor] = link.split('#') as [string, string?]
   const text = page.match(/^\/docs\/([a-z/-]+)$/)?.[1]
   const group = ['(site)', '(auth)'].find((name) => existsSync(`app/${name}${page}/page.tsx`))
-  const target = group ? `app/${group}${page}/page.tsx` : `${SITE_DOCS}/${text}.md`
+  const files = [`app/${group}${page}/page.tsx`, `docs/${text}.md`, `${SITE_DOCS}/${text}.md`]
+  const target = files.find((file) => existsSync(file)) ?? files.at(-1)!
   return `${relative(dirname(from), target)}${anchor ? `#${anchor}` : ''}`
 }
 

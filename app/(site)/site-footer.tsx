@@ -6,7 +6,7 @@ const COLUMNS = [
     title: 'Product',
     links: [
       ['/', 'About Sluice'],
-      ['/#pricing', 'Free tier'],
+      ['/docs/pricing', 'Pricing'],
       ['/docs/self-hosting', 'Self-hosting'],
     ],
   },
@@ -44,11 +44,7 @@ export function SiteFooter() {
             <ul className="mt-2.5 space-y-1.5">
               {links.map(([href, text]) => (
                 <li key={href}>
-                  <Link
-                    href={href}
-                    prefetch={href.startsWith('/docs') ? null : false}
-                    className="text-ink-soft text-sm hover:text-ink"
-                  >
+                  <Link href={href} prefetch={false} className="text-ink-soft text-sm hover:text-ink">
                     {text}
                   </Link>
                 </li>

@@ -18,7 +18,7 @@ export async function SiteHeader() {
         <nav aria-label="Site" className="hidden items-center gap-1 sm:mr-auto sm:flex">
           <HeaderLink href="/docs">Docs</HeaderLink>
           <HeaderLink href="/docs/api">API</HeaderLink>
-          <HeaderLink href="/#pricing">Free tier</HeaderLink>
+          <HeaderLink href="/docs/pricing">Pricing</HeaderLink>
         </nav>
         <ThemeToggle />
         {signedIn ? (
@@ -42,6 +42,7 @@ function HeaderLink({ href, children }: { href: string; children: string }) {
   return (
     <Link
       href={href}
+      prefetch={false}
       className="rounded-md px-2.5 py-1.5 text-ink-soft text-sm hover:bg-hover hover:text-ink"
     >
       {children}

@@ -1,5 +1,5 @@
 import { getRuntime } from '#lib/platform/runtime.ts'
-import { ALL_PAGES, PAGES } from '../(site)/docs/pages.ts'
+import { ALL_PAGES, GUIDES } from '../(site)/docs/pages.ts'
 import { readDoc } from '../(site)/docs/read-doc.ts'
 
 /**
@@ -8,7 +8,11 @@ import { readDoc } from '../(site)/docs/read-doc.ts'
  */
 export async function GET(): Promise<Response> {
   const { config } = getRuntime()
-  const texts = await Promise.all(PAGES.map(({ slug }) => readDoc(slug, config)))
+  const texts = await Promise.all(
+    ALL_PAGES.filter((page) => !GUIDES.some(({ slug }) => slug === page.slug)).map(({ slug }) =>
+      readDoc(slug, config),
+    ),
+  )
   const contents = ALL_PAGES.map(
     ({ slug, title, summary }) => `- [${title}](${config.baseUrl}/docs/${slug}): ${summary}`,
   )

@@ -1,4 +1,5 @@
 import { getRuntime } from '#lib/platform/runtime.ts'
+import { API_GROUPS } from '../(site)/docs/api/groups.ts'
 import { ALL_PAGES } from '../(site)/docs/pages.ts'
 
 export const dynamic = 'force-dynamic'
@@ -6,7 +7,14 @@ export const dynamic = 'force-dynamic'
 /** The addresses for search engines. */
 export function GET(): Response {
   const { baseUrl } = getRuntime().config
-  const paths = ['', ...ALL_PAGES.map(({ slug }) => `/docs/${slug}`), '/docs/api', '/login', '/sign-up']
+  const paths = [
+    '',
+    ...ALL_PAGES.map(({ slug }) => `/docs/${slug}`),
+    '/docs/api',
+    ...API_GROUPS.map(({ href }) => href),
+    '/login',
+    '/sign-up',
+  ]
   const urls = paths.map((path) => `  <url><loc>${baseUrl}${path || '/'}</loc></url>`)
   const text = [
     '<?xml version="1.0" encoding="UTF-8"?>',

@@ -90,7 +90,7 @@ const camelCase = (kind: EventKind | Hook) =>
 
 const DESCRIPTION = 'Resumable uploads into your bucket. Ignore unknown fields, since version 1 may add more.'
 
-const TAGS: Record<string, string> = {
+export const TAGS: Record<string, string> = {
   Tokens: 'Short-lived tokens that let a browser upload, issued by a Sender for a Pipe.',
   'Upload links': 'Links that let people without an account upload to a Pipe.',
   Uploads: 'Uploads that your backend creates, for clients that only send bytes.',
@@ -100,6 +100,7 @@ const TAGS: Record<string, string> = {
   Senders: 'Your backends, which can request tokens.',
   Files: 'Uploads and their outcomes.',
   Batches: 'Uploads that belong together, and one event when all of them have ended.',
+  'Pipe webhook': "A Pipe's first webhook output, addressed by its Pipe.",
   'Webhook outputs': 'Where events are sent: up to five for each Pipe, and five for the entire workspace.',
   'Decision hooks': 'Your endpoints that decide on uploads and their objects.',
   Events: 'A live stream of events.',
@@ -249,9 +250,8 @@ function ofInput(operation: Operation): Problem[] {
   return codes
 }
 
-function withStatus(problem: Problem): { code: ErrorCode; status: number } {
-  return typeof problem === 'string' ? { code: problem, status: new SluiceError(problem).status } : problem
-}
+const withStatus = (problem: Problem): { code: ErrorCode; status: number } =>
+  typeof problem === 'string' ? { code: problem, status: new SluiceError(problem).status } : problem
 
 /** OpenAPI links, from the ids in a response to the operations that accept them. */
 type Links = Record<string, { operationId: string; parameters: { id: string }; description: string }>

@@ -26,6 +26,9 @@ const ENTRIES = ['server.ts', `${TEMPLATE}/start.ts`, ...COMMANDS.map((name) => 
 export const READ_WHILE_RUNNING = [
   '.kit',
   'app/(site)/docs/_text',
+  'docs/capacity.md',
+  'docs/operations.md',
+  'docs/providers.md',
   'deploy/haproxy.cfg',
   'deploy/nginx.conf',
   'drizzle/migrations',

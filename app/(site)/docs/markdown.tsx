@@ -80,12 +80,17 @@ function List({ ordered, items }: Tokens.List) {
     >
       {items.map((item) => (
         <li key={item.text} className="pl-1">
-          {inline(item.tokens)}
+          {(item.tokens as MarkedToken[]).map((token, index) =>
+            token.type === 'text' ? inline([token]) : <Block key={index} token={token} />,
+          )}
         </li>
       ))}
     </Tag>
   )
 }
+
+/** Search results lead to the row of a setting. */
+const SETTING = /^`([A-Z_]+)`$/
 
 function DocTable({ header, rows }: Tokens.Table) {
   const head = header.map(({ tokens }) => plainText(tokens))
@@ -107,13 +112,13 @@ function DocTable({ header, rows }: Tokens.Table) {
         </thead>
         <tbody className="divide-y border-t bg-surface text-ink-soft">
           {rows.map((row) => (
-            <tr key={row.map(({ text }) => text).join()}>
+            <tr
+              key={row.map(({ text }) => text).join()}
+              id={row[0]!.text.match(SETTING)?.[1]}
+              className="target:bg-water-soft"
+            >
               {row.map(({ tokens }, index) => (
-                <td
-                  key={index}
-                  data-label={index > 0 ? head[index] : undefined}
-                  className="px-3.5 py-2 align-top leading-relaxed @min-[30rem]:[&:first-child>code]:whitespace-nowrap"
-                >
+                <td key={index} data-label={index > 0 ? head[index] : undefined}>
                   {inline(tokens)}
                 </td>
               ))}
@@ -157,9 +162,5 @@ function Picture({ href, text, title }: Tokens.Image) {
 }
 
 function InlineCode({ children }: { children: string }) {
-  return (
-    <code className="rounded-sm bg-hover px-1 py-0.5 font-mono text-[0.85em] text-ink [overflow-wrap:anywhere]">
-      {children}
-    </code>
-  )
+  return <code className="doc-code">{children}</code>
 }

@@ -1,98 +1,6 @@
-/** The documentation, in reading order. Each page is a Markdown file in `app/(site)/docs/_text`. */
-export const PAGES = [
-  {
-    slug: 'quickstart',
-    title: 'Quickstart',
-    summary: 'From zero to a file in your own bucket, in five minutes.',
-  },
-  {
-    slug: 'kit',
-    title: 'Client kit',
-    summary: 'A token endpoint and an upload button in two short files, and a command-line tool.',
-  },
-  { slug: 'concepts', title: 'Concepts', summary: 'Data Stores, Pipes, Senders, tokens and files.' },
-  { slug: 'token-api', title: 'Token API', summary: 'Exchange a Sender token for a temporary upload token.' },
-  {
-    slug: 'tus-endpoint',
-    title: 'TUS endpoint',
-    summary: 'The upload protocol and its guarantees.',
-  },
-  {
-    slug: 'backend-uploads',
-    title: 'Backend uploads',
-    summary: 'Your backend sets the name, type and size, and a client sends the bytes.',
-  },
-  {
-    slug: 'upload-links',
-    title: 'Upload links',
-    summary: 'Let people without an account upload to a Pipe, within your limits.',
-  },
-  {
-    slug: 'batches',
-    title: 'Batches',
-    summary: 'Group files, and get one event when all of them have ended.',
-  },
-  {
-    slug: 'without-tus',
-    title: 'Without TUS',
-    summary: 'curl, devices and iPhones: plain requests and Resumable Uploads for HTTP.',
-  },
-  {
-    slug: 'import',
-    title: 'Import from a URL',
-    summary: 'Fetch files that are already on the internet into your bucket.',
-  },
-  {
-    slug: 'sftp',
-    title: 'SFTP',
-    summary:
-      'Upload with sftp, lftp, rclone, curl or WinSCP straight into your bucket, and resume after interruptions.',
-  },
-  {
-    slug: 'google-cloud-storage',
-    title: 'Google Cloud Storage',
-    summary: 'Connect a bucket with a service account, without HMAC keys.',
-  },
-  {
-    slug: 'devices',
-    title: 'Devices (FTP)',
-    summary: 'What to enter into cameras, scanners and machines that send files over FTPS or FTP.',
-  },
-  { slug: 'webhooks', title: 'Webhooks', summary: 'The event, its signature, and how to verify it.' },
-  {
-    slug: 'decision-hooks',
-    title: 'Decision hooks',
-    summary: 'Your backend allows, names or rejects uploads, and returns a result to the uploader.',
-  },
-  {
-    slug: 'name-files',
-    title: 'Name files yourself',
-    summary: 'Your backend refuses uploads, or sets their names and keys, before they start.',
-  },
-  {
-    slug: 'approve-files',
-    title: 'Scan and approve files',
-    summary: 'Hold files until your backend allows them, for up to a day, or scan them in quarantine.',
-  },
-  {
-    slug: 'objects',
-    title: 'Object settings',
-    summary: 'Cache-Control, download names, metadata, tags, storage class and encryption of objects.',
-  },
-  {
-    slug: 'second-copy',
-    title: 'Keep a second copy',
-    summary: 'Send one upload to several buckets, even if one of them cannot keep up.',
-  },
-  {
-    slug: 'members',
-    title: 'Members and roles',
-    summary: 'Permissions, invitations, account keys and the audit log.',
-  },
-  { slug: 'errors', title: 'Errors', summary: 'The error format and every code.' },
-  { slug: 'limits', title: 'Limits', summary: 'Sizes, rates, times and the free tier.' },
-  { slug: 'self-hosting', title: 'Self-hosting', summary: 'Run Sluice on your own servers.' },
-] as const
+export type DocPage = { slug: string; title: string; summary: string }
+
+const page = (slug: string, title: string, summary: string): DocPage => ({ slug, title, summary })
 
 const guide = <Slug extends string>(slug: Slug, title: string) => ({
   slug: `guides/${slug}` as const,
@@ -111,6 +19,115 @@ export const GUIDES = [
   guide('go', 'Go'),
 ]
 
-export const ALL_PAGES = [...PAGES, ...GUIDES]
+/** The documentation in reading order, grouped by what its readers want to do. */
+export const GROUPS: { title: string; pages: DocPage[] }[] = [
+  {
+    title: 'Start',
+    pages: [
+      page('quickstart', 'Quickstart', 'From zero to a file in your own bucket, in five minutes.'),
+      page('concepts', 'Concepts', 'Data Stores, Pipes, Senders, tokens and files.'),
+      page(
+        'kit',
+        'Client kit',
+        'A token endpoint and an upload button in two short files, and a command-line tool.',
+      ),
+      page('buckets', 'Connect a bucket', 'The permissions that the keys need, for each provider.'),
+      page(
+        'google-cloud-storage',
+        'Google Cloud Storage',
+        'Connect a bucket with a service account, without HMAC keys.',
+      ),
+      page('pricing', 'Pricing', 'What is free, and what a month of uploads costs.'),
+    ],
+  },
+  { title: 'Frameworks', pages: GUIDES },
+  {
+    title: 'Send files',
+    pages: [
+      page('restrictions', 'Limit uploads', 'Types, sizes, origins and the content of files.'),
+      page(
+        'backend-uploads',
+        'Backend uploads',
+        'Your backend sets the name, type and size, and a client sends the bytes.',
+      ),
+      page(
+        'upload-links',
+        'Upload links',
+        'Let people without an account upload to a Pipe, within your limits.',
+      ),
+      page('batches', 'Batches', 'Group files, and get one event when all of them have ended.'),
+      page(
+        'without-tus',
+        'Without TUS',
+        'curl, devices and iPhones: plain requests and Resumable Uploads for HTTP.',
+      ),
+      page('import', 'Import from a URL', 'Fetch files that are already on the internet into your bucket.'),
+      page(
+        'sftp',
+        'SFTP',
+        'Upload with sftp, lftp, rclone, curl or WinSCP straight into your bucket, and resume after interruptions.',
+      ),
+      page(
+        'devices',
+        'Devices (FTP)',
+        'What to enter into cameras, scanners and machines that send files over FTPS or FTP.',
+      ),
+    ],
+  },
+  {
+    title: 'Receive files',
+    pages: [
+      page('webhooks', 'Webhooks', 'The event, its signature, and how to verify it.'),
+      page(
+        'decision-hooks',
+        'Decision hooks',
+        'Your backend allows, names or rejects uploads, and returns a result to the uploader.',
+      ),
+      page(
+        'name-files',
+        'Name files yourself',
+        'Your backend refuses uploads, or sets their names and keys, before they start.',
+      ),
+      page(
+        'approve-files',
+        'Scan and approve files',
+        'Hold files until your backend allows them, for up to a day, or scan them in quarantine.',
+      ),
+      page(
+        'objects',
+        'Object settings',
+        'Cache-Control, download names, metadata, tags, storage class and encryption of objects.',
+      ),
+      page(
+        'second-copy',
+        'Keep a second copy',
+        'Send one upload to several buckets, even if one of them cannot keep up.',
+      ),
+    ],
+  },
+  {
+    title: 'Operate',
+    pages: [
+      page('members', 'Members and roles', 'Permissions, invitations, account keys and the audit log.'),
+      page('self-hosting', 'Self-hosting', 'Run Sluice on your own servers.'),
+      page(
+        'operations',
+        'Operations',
+        'Scaling, load balancers, failover, backups, upgrades and monitoring.',
+      ),
+      page('providers', 'Providers', 'The rules of each storage provider, and how Sluice follows them.'),
+      page('capacity', 'Capacity', 'What a large installation needs, and what breaks first.'),
+    ],
+  },
+  {
+    title: 'Reference',
+    pages: [
+      page('token-api', 'Token API', 'Exchange a Sender token for a temporary upload token.'),
+      page('tus-endpoint', 'TUS endpoint', 'The upload protocol and its guarantees.'),
+      page('errors', 'Errors', 'The error format and every code.'),
+      page('limits', 'Limits', 'Sizes, rates, times and the free tier.'),
+    ],
+  },
+]
 
-export type DocPage = (typeof ALL_PAGES)[number]
+export const ALL_PAGES = GROUPS.flatMap(({ pages }) => pages)

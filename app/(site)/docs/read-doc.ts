@@ -1,5 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { formatBytes } from '#components/format.ts'
+import type { ProviderName } from '#drizzle/schema/index.ts'
 import { plainUppySnippet, REACT_INSTALL, reactUppySnippet } from '#lib/dashboard/embed/browser-snippets.ts'
 import { installKit } from '#lib/dashboard/embed/kit.ts'
 import {
@@ -12,22 +14,58 @@ import {
 } from '#lib/dashboard/embed/snippets.ts'
 import { ROUTES } from '#lib/platform/http/routes.ts'
 import { errorCodes } from '#lib/platform/kernel/errors.ts'
+import type { Config } from '#lib/platform/settings/config.ts'
 import { settings } from '#lib/platform/settings/settings.ts'
 import { verificationSnippets } from '#lib/webhooks/signature/verification-snippets.ts'
-import type { DocPage } from './pages.ts'
+import { leastPolicy } from '#lib/workspace/data-stores/policy.ts'
+import { PRESETS } from '#lib/workspace/data-stores/presets.ts'
+import { ALL_PAGES } from './pages.ts'
 
-type Addresses = { baseUrl: string; uploadUrl: string }
+type OfServer = Pick<Config, 'baseUrl' | 'uploadUrl'> &
+  Partial<Pick<Config, 'freeTierBytes' | 'pricePerGb' | 'pricingText'>>
 
 /** The text with this server's own addresses and the code from the Embed page filled in. */
-export async function readDoc(slug: DocPage['slug'], { baseUrl, uploadUrl }: Addresses): Promise<string> {
-  const text = await readFile(join(process.cwd(), 'app/(site)/docs/_text', `${slug}.md`), 'utf8')
+export async function readDoc(slug: string, server: OfServer): Promise<string> {
+  const { baseUrl, uploadUrl } = server
+  const text = OF_REPOSITORY.has(slug)
+    ? linkPages(await readFile(join(process.cwd(), 'docs', `${slug}.md`), 'utf8'))
+    : await readFile(join(process.cwd(), 'app/(site)/docs/_text', `${slug}.md`), 'utf8')
   const pipeId = '<pipe_id>'
   const target = { baseUrl, uploadUrl: `${uploadUrl}/pipes/${pipeId}/files/`, pipeId }
-  const parts = { ...PARTS, ...(await codeOf(target)), base_url: baseUrl, upload_url: uploadUrl }
+  const parts = {
+    ...PARTS,
+    ...(await codeOf(target)),
+    pricing: pricingOf(server),
+    base_url: baseUrl,
+    upload_url: uploadUrl,
+  }
   return Object.entries(parts).reduce(
     (whole, [name, part]) => whole.replaceAll(`{${name}}`, () => part),
     text,
   )
+}
+
+/** Pages that are also read in the repository, where they link to its files. */
+export const OF_REPOSITORY = new Set(['operations', 'providers', 'capacity'])
+
+/** Links to pages lead to those pages; of links to other files, the text remains. */
+function linkPages(text: string): string {
+  return text.replace(
+    /\[([^\]]+)\]\((?!https?:|#)([^)#\s]+)(#[^)\s]*)?\)/g,
+    (_, words, file, anchor = '') => {
+      const slug = file.replace(/\.md$/, '')
+      return ALL_PAGES.some((page) => page.slug === slug) ? `[${words}](/docs/${slug}${anchor})` : words
+    },
+  )
+}
+
+function pricingOf({ freeTierBytes = 10_000_000_000, pricePerGb, pricingText }: OfServer): string {
+  if (pricingText) return pricingText
+  if (freeTierBytes === 0) return 'Transfer is free on this server, without a limit.'
+  const beyond = pricePerGb
+    ? `Each GB above that costs ${pricePerGb}.`
+    : 'Above that, new uploads are refused until the next month, unless your administrator raises the limit of your workspace.'
+  return `${formatBytes(freeTierBytes)} of transfer in each calendar month are free, with unlimited Pipes, Senders and Data Stores. No payment card is required. ${beyond}`
 }
 
 async function codeOf(target: EmbedTarget): Promise<Record<string, string>> {
@@ -48,6 +86,8 @@ async function codeOf(target: EmbedTarget): Promise<Record<string, string>> {
     uploader_page: plainUppySnippet(target).trimEnd(),
   }
 }
+
+const EXAMPLE_BUCKET = { bucket: 'acme-media', prefix: '', encryption: null, uses: [] }
 
 /** These tables are generated from those that the program itself uses, so they are always current. */
 const PARTS = {
@@ -72,6 +112,14 @@ const PARTS = {
         } |`,
     ),
   ),
+  policies: Object.entries(PRESETS)
+    .map(([name, { label, keysHint, region }]) => {
+      const provider = name as ProviderName
+      const place = { provider, region: 'fixed' in region ? region.fixed : region.example, ...EXAMPLE_BUCKET }
+      const policy = leastPolicy(place)
+      return `## ${label}\n\nKeys: ${keysHint}.\n\n\`\`\`${policy.startsWith('{') ? 'json' : 'text'}\n${policy}\n\`\`\``
+    })
+    .join('\n\n'),
   until_reachable: 'Until your receiver is publicly reachable, use the inbox under **Webhooks**.',
 }
 

@@ -22,6 +22,7 @@ import {
 import { operationsOf } from '../operation.ts'
 
 const { operation } = operationsOf('Webhook outputs')
+const { operation: firstOutput } = operationsOf('Pipe webhook')
 const problems = ['pipe_not_found', 'not_found'] as const
 const withSecret = webhookOutputAnswer.extend({ secret: z.string() })
 const list = z.strictObject({ data: z.array(webhookOutputAnswer) })
@@ -142,7 +143,7 @@ export const outputOperations = [
 
 /** Operations on a Pipe's first output. They date from when a Pipe could only have one. */
 export const firstOutputOperations = [
-  operation('PUT /pipes/{id}/webhook', {
+  firstOutput('PUT /pipes/{id}/webhook', {
     id: 'saveWebhookOutput',
     right: 'build',
     summary:
@@ -152,7 +153,7 @@ export const firstOutputOperations = [
     problems: ['pipe_not_found'],
     run: ({ runtime, who, params, body }) => saveOutput(runtime, who, params.id!, body),
   }),
-  operation('GET /pipes/{id}/webhook', {
+  firstOutput('GET /pipes/{id}/webhook', {
     id: 'showWebhookOutput',
     right: 'see',
     summary: "Show a Pipe's first webhook output.",
@@ -160,7 +161,7 @@ export const firstOutputOperations = [
     problems: [...problems],
     run: ({ runtime, who, params }) => showOutput(runtime, who, { firstOf: params.id! }),
   }),
-  operation('POST /pipes/{id}/webhook/rotate', {
+  firstOutput('POST /pipes/{id}/webhook/rotate', {
     id: 'rotateWebhookSecret',
     right: 'build',
     summary: 'Rotate the signing secret. For 24 hours, webhooks are also signed with the previous one.',
@@ -168,7 +169,7 @@ export const firstOutputOperations = [
     problems: [...problems],
     run: ({ runtime, who, params }) => rotateSecret(runtime, who, { firstOf: params.id! }),
   }),
-  operation('POST /pipes/{id}/webhook/test', {
+  firstOutput('POST /pipes/{id}/webhook/test', {
     id: 'sendTestEvent',
     right: 'operate',
     summary: 'Send an event marked as a test, even while the output is off. Only one attempt is made.',
@@ -177,7 +178,7 @@ export const firstOutputOperations = [
     problems: [...problems, 'rate_limited'],
     run: ({ runtime, who, params }) => sendTestEvent(runtime, who, { firstOf: params.id! }),
   }),
-  operation('GET /pipes/{id}/webhook/missed', {
+  firstOutput('GET /pipes/{id}/webhook/missed', {
     id: 'showMissedEvents',
     right: 'see',
     summary:
@@ -186,7 +187,7 @@ export const firstOutputOperations = [
     problems: ['pipe_not_found'],
     run: ({ runtime, who, params }) => showMissed(runtime, who, { firstOf: params.id! }),
   }),
-  operation('POST /pipes/{id}/webhook/missed/send', {
+  firstOutput('POST /pipes/{id}/webhook/missed/send', {
     id: 'sendMissedEvents',
     right: 'operate',
     summary: 'Send the missed events, oldest first, up to 1,000 per call.',
@@ -196,7 +197,7 @@ export const firstOutputOperations = [
     problems: [...problems, 'conflict', 'rate_limited'],
     run: ({ runtime, who, params, body }) => sendMissed(runtime, who, { firstOf: params.id! }, body),
   }),
-  operation('DELETE /pipes/{id}/webhook/missed', {
+  firstOutput('DELETE /pipes/{id}/webhook/missed', {
     id: 'discardMissedEvents',
     right: 'operate',
     summary: 'Discard the missed events. They can no longer be sent; the files stay.',

@@ -56,6 +56,9 @@ export type Config = {
   /** In lower case. */
   operators: ReadonlySet<string>
   freeTierBytes: number
+  /** An amount and a currency, such as `0.05 EUR`. */
+  pricePerGb: string | undefined
+  pricingText: string | undefined
   /** How many imports a workspace may run at once, on all nodes together. */
   importsPerWorkspace: number
   /** The maximum combined rate of each workspace's imports; 0 means unlimited. */
@@ -207,6 +210,8 @@ function assemble(parsed: Parsed, dataDir: string, local: LocalSecrets | undefin
     signUp: parsed.SIGN_UP ?? 'open',
     operators: new Set((parsed.OPERATORS ?? []).map((email) => email.toLowerCase())),
     freeTierBytes: parsed.FREE_TIER_BYTES ?? 10_000_000_000,
+    pricePerGb: parsed.PRICE_PER_GB,
+    pricingText: parsed.PRICING_TEXT,
     importsPerWorkspace: parsed.IMPORTS_PER_WORKSPACE ?? 8,
     importBytesPerSecond: parsed.IMPORT_BYTES_PER_SECOND ?? 0,
     allowedPrivateHosts:

@@ -217,6 +217,17 @@ export const settings = {
     example: '10000000000',
     schema: wholeNumber(0, 2 ** 52),
   },
+  PRICE_PER_GB: {
+    description:
+      'Price of a GB of transfer above FREE_TIER_BYTES, for the pricing page. Sluice itself charges nobody, and does not raise any limit.',
+    example: '0.05 EUR',
+    schema: z.string().regex(/^\d+(\.\d+)? [A-Z]{3}$/, 'must be an amount and a currency, such as 0.05 EUR'),
+  },
+  PRICING_TEXT: {
+    description: 'Markdown that replaces what the pricing page says about the free tier and PRICE_PER_GB.',
+    example: 'Included in your contract with Example Ltd.',
+    schema: text,
+  },
   IMPORTS_PER_WORKSPACE: {
     description: 'How many files a workspace can import from URLs at once, on all nodes together.',
     example: '8',

@@ -1,5 +1,7 @@
+import Link from 'next/link'
 import { CodeBlock } from '#components/ui/code-block.tsx'
 import { CodeTabs } from '#components/ui/code-tabs.tsx'
+import { LINK } from '#components/ui/text-link.tsx'
 import type { Operation } from '#lib/api/operation.ts'
 import { errorCodes } from '#lib/platform/kernel/errors.ts'
 import { callSnippets } from './call-snippets.ts'
@@ -15,6 +17,16 @@ const METHODS = {
 
 const AUTH = { actor: 'account key, ak_…', sender: 'Sender token, sk_…', nobody: 'none' } as const
 
+export function Method({ method }: Pick<Operation, 'method'>) {
+  return (
+    <span
+      className={`w-14 rounded-sm py-0.5 text-center font-mono font-semibold text-[0.6875rem] ${METHODS[method]}`}
+    >
+      {method}
+    </span>
+  )
+}
+
 /** An operation's reference, with its own anchor. */
 export function OperationView({ operation, baseUrl }: { operation: Operation; baseUrl: string }) {
   const { id, method, path, summary, auth, query, body, answer, status, problems = [] } = operation
@@ -22,12 +34,8 @@ export function OperationView({ operation, baseUrl }: { operation: Operation; ba
   return (
     <section id={id} className="scroll-mt-20">
       <header className="group flex flex-wrap items-center gap-x-3 gap-y-1 px-4 py-3">
-        <span
-          className={`w-14 rounded-sm py-0.5 text-center font-mono font-semibold text-[0.6875rem] ${METHODS[method]}`}
-        >
-          {method}
-        </span>
-        <h3 className="min-w-0 break-all font-mono text-sm">{path}</h3>
+        <Method method={method} />
+        <h2 className="min-w-0 break-all font-mono text-sm">{path}</h2>
         <a
           href={`#${id}`}
           aria-label={`Link to ${method} ${path}`}
@@ -68,7 +76,14 @@ export function OperationView({ operation, baseUrl }: { operation: Operation; ba
               return (
                 <span key={`${code}-${number}`}>
                   {index > 0 && ', '}
-                  <code className="font-mono text-xs">{code}</code> {number}
+                  <Link
+                    href={`/docs/problems/${code}`}
+                    prefetch={false}
+                    className={`${LINK} font-mono text-xs`}
+                  >
+                    {code}
+                  </Link>{' '}
+                  {number}
                 </span>
               )
             })}
@@ -83,18 +98,16 @@ function Fields({ title, fields, answer = false }: { title: string; fields: Fiel
   if (fields.length === 0) return null
   return (
     <div>
-      <h4 className="mb-1.5 font-medium text-ink-faint text-xs">{title}</h4>
-      <dl className="divide-y rounded-md border bg-surface">
+      <h3 className="mb-1.5 font-medium text-ink-faint text-xs">{title}</h3>
+      <dl className="fields">
         {fields.map(({ name, type, required, description }) => (
-          <div key={name} className="flex flex-wrap items-baseline gap-x-3 px-3 py-1.5">
-            <dt className="font-mono text-xs">
+          <div key={name}>
+            <dt>
               {name}
-              {!answer && required && <span className="ml-1.5 font-sans text-bad">required</span>}
+              {!answer && required && <b>required</b>}
             </dt>
-            <dd className="min-w-0 break-words font-mono text-ink-faint text-xs">{type}</dd>
-            {description && (
-              <dd className="w-full text-ink-soft text-xs sm:ml-auto sm:w-auto">{description}</dd>
-            )}
+            <dd>{type}</dd>
+            {description && <dd>{description}</dd>}
           </div>
         ))}
       </dl>

@@ -1,8 +1,9 @@
+import Link from 'next/link'
 import { CodeBlock } from '#components/ui/code-block.tsx'
 import { LINK } from '#components/ui/text-link.tsx'
-import { OPERATIONS } from '#lib/api/operations.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
-import { OperationView } from './operation-view.tsx'
+import { API_GROUPS } from './groups.ts'
+import { Method } from './operation-view.tsx'
 
 export const metadata = {
   alternates: { canonical: '/docs/api' },
@@ -11,9 +12,9 @@ export const metadata = {
     'Every operation of the management API and the token API, generated from the schemas that validate requests.',
 }
 
+/** Lists all operations. Each keeps the anchor that it had when they were all described on this page. */
 export default function ApiReference() {
   const { baseUrl } = getRuntime().config
-  const byTag = Map.groupBy(OPERATIONS, ({ tag }) => tag)
   return (
     <article className="max-w-3xl">
       <h1 className="font-semibold text-3xl tracking-[-0.025em]">API reference</h1>
@@ -35,16 +36,29 @@ export default function ApiReference() {
         </a>
         .
       </p>
-      {[...byTag].map(([tag, rows]) => (
-        <section key={tag} aria-labelledby={`tag-${tag}`}>
-          <h2 id={`tag-${tag}`} className="mt-12 mb-3 font-semibold text-xl">
-            {tag}
+      {API_GROUPS.map(({ title, summary, href, operations }) => (
+        <section key={title} aria-labelledby={`tag-${title}`}>
+          <h2 id={`tag-${title}`} className="mt-10 font-semibold text-xl">
+            <Link href={href} prefetch={false} className="hover:underline">
+              {title}
+            </Link>
           </h2>
-          <div className="divide-y overflow-hidden rounded-lg border bg-surface">
-            {rows.map((operation) => (
-              <OperationView key={operation.id} operation={operation} baseUrl={baseUrl} />
+          <p className="mt-1 mb-3 text-ink-soft text-sm">{summary}</p>
+          <ul className="divide-y overflow-hidden rounded-lg border bg-surface">
+            {operations.map(({ id, method, path, summary }) => (
+              <li key={id} id={id} className="scroll-mt-20 target:bg-water-soft">
+                <Link
+                  href={`${href}#${id}`}
+                  prefetch={false}
+                  className="flex flex-wrap items-baseline gap-x-3 gap-y-0.5 px-3.5 py-2 -outline-offset-2 hover:bg-hover"
+                >
+                  <Method method={method} />
+                  <span className="min-w-0 break-all font-mono text-[0.8125rem]">{path}</span>
+                  <span className="w-full text-ink-soft text-sm">{summary}</span>
+                </Link>
+              </li>
             ))}
-          </div>
+          </ul>
         </section>
       ))}
     </article>
