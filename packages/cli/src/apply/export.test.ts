@@ -1,12 +1,12 @@
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { expect, it } from 'vitest'
+import { startCli } from '../../../../test/support/start-cli.ts'
 
 const named = (...names: string[]) =>
-  names.map((name) => ({ id: name, name, headerNames: [], revokedAt: null }))
+  names.map((name) => ({ id: name, name, headerNames: [], revokedAt: null, groupId: null }))
 
 /** What the program says about a workspace with these lists. */
 async function exportFrom(lists: Record<string, object[]>): Promise<string> {
@@ -18,11 +18,10 @@ async function exportFrom(lists: Record<string, object[]>): Promise<string> {
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const env = {
-    PATH: process.env.PATH,
     SLUICE_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     SLUICE_ACCOUNT_KEY: 'ak_x',
-  } as never
-  const child = spawn(process.execPath, ['packages/cli/src/main.ts', 'export'], { env })
+  }
+  const child = startCli(['export'], env)
   child.stdout.resume()
   const said = await text(child.stderr)
   server.close().closeAllConnections()
