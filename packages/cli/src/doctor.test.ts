@@ -1,9 +1,9 @@
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterAll, expect, it } from 'vitest'
+import { startCli } from '../../../test/support/start-cli.ts'
 
 const DETAIL = 'The Data Store was changed during the check. Check it again.'
 const page = (data: object[]) => ({ status: 200, body: { data, nextCursor: null } })
@@ -25,8 +25,7 @@ afterAll(() => server.close())
 
 it('reports a Data Store that cannot be checked now, and continues', async () => {
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const env = { PATH: process.env.PATH, SLUICE_URL: url, SLUICE_ACCOUNT_KEY: 'ak_x' } as never
-  const child = spawn(process.execPath, ['packages/cli/src/main.ts', 'doctor', '--json'], { env })
+  const child = startCli(['doctor', '--json'], { SLUICE_URL: url, SLUICE_ACCOUNT_KEY: 'ak_x' })
   const [stdout, [code]] = await Promise.all([text(child.stdout), once(child, 'close')])
   expect([code, JSON.parse(stdout).findings.slice(1)]).toEqual([
     1,

@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -6,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { startCli } from '../../../test/support/start-cli.ts'
 
 /**
  * Runs every command against a server whose responses all try to control the terminal: they set its title with ESC and
@@ -64,10 +64,8 @@ function answer({ method, url: path = '' }: IncomingMessage, res: ServerResponse
 
 async function run(args: string[], { end, input = '' }: { end?: string; input?: string } = {}) {
   const kept = join(home, 'kept')
-  const env = { PATH: process.env.PATH, SLUICE_CONFIG_DIR: kept, SLUICE_URL: url, SLUICE_ACCOUNT_KEY: 'ak_x' }
-  const child = spawn(process.execPath, ['packages/cli/src/main.ts', ...args], {
-    env: { ...env, SLUICE_PIPE_ID: 'pipe_a', SLUICE_SENDER_TOKEN: 'sk_x' } as never,
-  })
+  const env = { SLUICE_CONFIG_DIR: kept, SLUICE_URL: url, SLUICE_ACCOUNT_KEY: 'ak_x' }
+  const child = startCli(args, { ...env, SLUICE_PIPE_ID: 'pipe_a', SLUICE_SENDER_TOKEN: 'sk_x' })
   let said = ''
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding('utf8').on('data', (chunk: string) => {

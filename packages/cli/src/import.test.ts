@@ -1,9 +1,9 @@
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { json as jsonOf, text } from 'node:stream/consumers'
 import { expect, it } from 'vitest'
+import { startCli } from '../../../test/support/start-cli.ts'
 
 const ID = '01a202dc-306e-7099-ac63-20f7668f6c6d'
 const SOURCE = 'https://example.com/film.mp4'
@@ -12,13 +12,11 @@ const AT = '2026-01-01T00:00:05.000Z'
 const failing = { status: 'uploading', failures: 1, lastError: 'The source responded with status 503.' }
 const there = { status: 'transferred', failures: 0, lastError: null }
 
-const envOf = (server: Server) =>
-  ({
-    PATH: process.env.PATH,
-    SLUICE_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    SLUICE_PIPE_ID: 'pipe_a',
-    SLUICE_SENDER_TOKEN: 'sk_x',
-  }) as never
+const envOf = (server: Server) => ({
+  SLUICE_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+  SLUICE_PIPE_ID: 'pipe_a',
+  SLUICE_SENDER_TOKEN: 'sk_x',
+})
 
 /** Each request for the import's state returns the next of these. */
 async function importAgainst(looks: (typeof failing | typeof there)[]): Promise<string> {
@@ -32,9 +30,7 @@ async function importAgainst(looks: (typeof failing | typeof there)[]): Promise<
     json(200, { id: ID, filename: 'film.mp4', size: 5, offset: 0, status, import: from })
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
-  const child = spawn(process.execPath, ['packages/cli/src/main.ts', 'import', SOURCE], {
-    env: envOf(server),
-  })
+  const child = startCli(['import', SOURCE], envOf(server))
   const said = await text(child.stderr)
   server.close().closeAllConnections()
   return said
@@ -55,13 +51,7 @@ it('imports both the URLs in its arguments and those from standard input', async
     res.end(JSON.stringify({ data: files.map((_, n) => ({ id: String(n) })) }))
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
-  const child = spawn(
-    process.execPath,
-    ['packages/cli/src/main.ts', 'import', `${SOURCE}?1`, '-', '--no-wait'],
-    {
-      env: envOf(server),
-    },
-  )
+  const child = startCli(['import', `${SOURCE}?1`, '-', '--no-wait'], envOf(server))
   child.stdin.end(`${SOURCE}?2\r\n${SOURCE}?a film\n`)
   await text(child.stdout)
   server.close().closeAllConnections()

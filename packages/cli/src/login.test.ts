@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -7,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { startCli } from '../../../test/support/start-cli.ts'
 
 /** Which Sender the program uses after signing in again. Each account key belongs to a different workspace. */
 type Sender = { id: string; name: string; tokenLast4: string; revokedAt: string | null; workspace: string }
@@ -53,8 +53,7 @@ async function run(args: string[], input = ''): Promise<void> {
   expect(await runWith({}, args, input)).toEqual([0, ''])
 }
 async function runWith(more: Record<string, string>, args: string[], input = '') {
-  const env = { PATH: process.env.PATH, SLUICE_CONFIG_DIR: folder, ...more } as never
-  const child = spawn(process.execPath, ['packages/cli/src/main.ts', ...args], { env })
+  const child = startCli(args, { SLUICE_CONFIG_DIR: folder, ...more })
   child.stdin.end(input)
   const [said] = await Promise.all([text(child.stderr), once(child, 'close')])
   return [child.exitCode, said]

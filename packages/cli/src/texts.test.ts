@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -7,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { startCli } from '../../../test/support/start-cli.ts'
 import manifest from '../package.json' with { type: 'json' }
 
 /** What the program says when something is missing or rejected. */
@@ -50,14 +50,13 @@ async function run(
   stream: 'stdout' | 'stderr' = 'stderr',
 ): Promise<string> {
   const env = {
-    PATH: process.env.PATH,
     SLUICE_CONFIG_DIR: folder,
     SLUICE_URL: url,
     SLUICE_ACCOUNT_KEY: 'ak_x',
     SLUICE_SENDER_TOKEN: 'sk_x',
     ...more,
-  } as never
-  const child = spawn(process.execPath, ['packages/cli/src/main.ts', ...args], { env })
+  }
+  const child = startCli(args, env)
   return text(child[stream])
 }
 const upload = (...files: string[]) => run(['upload', ...files, '--pipe', 'pipe_a'])

@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -7,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { startCli } from '../../../test/support/start-cli.ts'
 
 const MiB = 1024 * 1024
 
@@ -38,13 +38,12 @@ async function uploadWhile(size: number, moment: Moment, change: (path: string) 
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const env = {
-    PATH: process.env.PATH,
     SLUICE_CONFIG_DIR: folder,
     SLUICE_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     SLUICE_PIPE_ID: 'pipe_a',
     SLUICE_SENDER_TOKEN: 'sk_x',
-  } as never
-  const child = spawn(process.execPath, ['packages/cli/src/main.ts', 'upload', path], { env })
+  }
+  const child = startCli(['upload', path], env)
   child.stdout.resume()
   const [said, [code]] = await Promise.all([text(child.stderr), once(child, 'close')])
   server.close().closeAllConnections()
