@@ -235,11 +235,12 @@ async function signedUp(runtime: TestRuntime, role: Role): Promise<{ userId: str
 }
 
 function propsOf(file: string, whose: Furnished) {
-  const { pipe, sender, dataStore, arrived, workspaceId } = whose
+  const { pipe, sender, senderGroup, dataStore, arrived, workspaceId } = whose
   const id = {
     outputs: outputOf.get(workspaceId)!,
     workspaces: workspaceId,
     pipes: pipe.id,
+    groups: senderGroup.id,
     senders: sender.id,
     'data-stores': dataStore.id,
     files: arrived,

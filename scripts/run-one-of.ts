@@ -18,6 +18,7 @@ export const PROGRAMS: Record<string, Record<string, string>> = {
     restore: 'e2e/drills/restore/run.ts',
     sftp: 'e2e/drills/sftp/run.ts',
     'sftp-clients': 'e2e/sftp-clients/run.ts',
+    fleet: 'e2e/drills/fleet.ts',
     import: 'e2e/drills/import.ts',
     failover: 'e2e/drills/failover.ts',
     decisions: 'e2e/drills/decisions.ts',

@@ -13,6 +13,8 @@ type About = {
   /** True for secrets that their owner can view again. */
   revealable?: boolean
   note?: ReactNode
+  /** For a secret that is a whole CSV file: its name. */
+  file?: string
 }
 
 export type CreatedSecret<Made> = About & {
@@ -43,12 +45,22 @@ export function useSecretOnce<Made>(created: CreatedSecret<Made> | undefined) {
 type Props = About & { secret: string; onSaved(): void }
 
 /** Shows a secret once. It cannot be dismissed by accident. */
-function SecretOnce({ secret, what, title, revealable = false, note, onSaved }: Props) {
+function SecretOnce({ secret, what, title, revealable = false, note, file, onSaved }: Props) {
   const [saved, setSaved] = useState(false)
   return (
     <Dialog open wide dismissable={false} title={title}>
       <div className="flex flex-col gap-4">
-        <Copyable text={secret} what={what} />
+        {file ? (
+          <a
+            download={file}
+            href={`data:text/csv;charset=utf-8,${encodeURIComponent(secret)}`}
+            className="font-medium text-sm text-water hover:underline"
+          >
+            Download {file}
+          </a>
+        ) : (
+          <Copyable text={secret} what={what} />
+        )}
         <p className="flex gap-2 text-sm text-warn">
           <TriangleAlert className="mt-0.5 size-4 shrink-0" aria-hidden />
           <span>
@@ -81,7 +93,9 @@ function SecretOnce({ secret, what, title, revealable = false, note, onSaved }: 
 export function SecretShown({ title, secret }: { title: string; secret: string }) {
   return (
     <Notice tone="good" title={title}>
-      <code className="break-all font-mono text-xs">{secret}</code>
+      <code className="max-h-80 overflow-y-auto whitespace-pre-wrap break-all font-mono text-xs">
+        {secret}
+      </code>
       <p>Save it now: it is only shown here.</p>
     </Notice>
   )

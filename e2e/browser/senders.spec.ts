@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { tokenFor } from '../../test/support/begin-upload.ts'
 import { api, expect, openPalette, test } from '../../test/support/browser.ts'
 
@@ -71,4 +72,36 @@ test('⌘K opens the form for a new Sender every time, even on the Senders page'
     await expect(dialog).toHaveCount(0)
     await expect(page).toHaveURL(/\/dashboard\/senders$/)
   }
+})
+
+test('many devices are created in a limited group, and their credentials are downloaded once', async ({
+  owner: page,
+  demo,
+}) => {
+  await page.goto('/dashboard/senders/groups')
+  await page.getByRole('button', { name: 'Create a group' }).click()
+  await page.getByLabel('Name').fill('Cameras')
+  await page.getByRole('button', { name: 'Create', exact: true }).click()
+  await page.getByRole('link', { name: 'Cameras' }).click()
+  await page.getByLabel('FTP and FTPS').check()
+  await page.getByRole('button', { name: 'Save' }).click()
+  await expect(page.getByText('Saved.')).toBeVisible()
+
+  await page.goto('/dashboard/senders')
+  await page.getByRole('button', { name: 'Create many' }).click()
+  await page.getByLabel('Names').fill('name\nGate north\nGate south')
+  await page.getByLabel('Group', { exact: true }).last().selectOption('Cameras')
+  await page.getByRole('button', { name: 'Create', exact: true }).click()
+  const downloading = page.waitForEvent('download')
+  await page.getByRole('link', { name: 'Download senders.csv' }).click()
+  const csv = await readFile(await (await downloading).path(), 'utf8')
+  expect(csv).toMatch(/^name,id,token\r\nGate north,[\w-]{36},sk_\w+\r\nGate south,[\w-]{36},sk_\w+\r\n$/)
+  await page.getByLabel('I have saved it').check()
+  await page.getByRole('button', { name: 'Done' }).click()
+  await expect(page.getByText(/sk_\w{20,}/)).toHaveCount(0)
+
+  const [, token] = /Gate north,[^,]+,(sk_\w+)/.exec(csv)!
+  expect(await tokenFor(demo.baseUrl, token!, demo.pipeId)).toMatchObject({ code: 'forbidden' })
+  await page.getByRole('link', { name: 'Gate north' }).click()
+  await expect(page.getByText('Refused sign-ins')).toBeVisible()
 })

@@ -64,6 +64,7 @@ export const DASHBOARD_PAGES = [
   '/dashboard/pipes/{pipeId}/settings',
   '/dashboard/senders',
   '/dashboard/senders/{senderId}',
+  '/dashboard/senders/groups',
   '/dashboard/files',
   '/dashboard/files/{fileId}',
   '/dashboard/webhooks',

@@ -3,16 +3,19 @@
 import { parseInput } from '#lib/platform/kernel/parse-input.ts'
 import { addSenderKey, removeSenderKey, senderKeyInput } from '#lib/sftp/sender-keys.ts'
 import {
+  limitSender,
   renameSender,
   revokeSender,
   rotateSender,
   rotateSenderInput,
+  senderLimitsInput,
 } from '#lib/workspace/senders/change-sender.ts'
 import { createSender } from '#lib/workspace/senders/create-sender.ts'
 import { senderInput } from '#lib/workspace/senders/sender.ts'
 import { revokeToken } from '#lib/workspace/tokens/given-tokens.ts'
 import { act } from '../../actions/act.ts'
 import { assertConfirmed, textOf } from '../../actions/form-fields.ts'
+import { limitsOf } from './groups/device-forms.ts'
 
 type Shown = { id: string; token: string }
 
@@ -25,10 +28,13 @@ export async function create(_previous: unknown, data: FormData) {
   })
 }
 
-export async function rename(id: string, _previous: unknown, data: FormData) {
+export async function change(id: string, _previous: unknown, data: FormData) {
   return act('build', data, async (runtime, actor) => {
+    const limits = { ...limitsOf(data), groupId: textOf(data, 'groupId') ?? null }
+    const input = parseInput(senderLimitsInput, limits)
     await renameSender(runtime, actor, id, nameOf(data))
-    return { message: 'Renamed. Existing files keep the old name.' }
+    await limitSender(runtime, actor, id, input)
+    return { message: 'Saved. Limits apply from the next request; existing files keep the old name.' }
   })
 }
 

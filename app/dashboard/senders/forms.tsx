@@ -1,14 +1,13 @@
 'use client'
 
 import { Plus, RefreshCw } from 'lucide-react'
-import { ActionForm } from '#components/ui/action-form.tsx'
 import { Button } from '#components/ui/button.tsx'
 import { ConfirmDialog } from '#components/ui/confirm-dialog.tsx'
 import { SelectField, TextField } from '#components/ui/field.tsx'
 import { FormDialog } from '#components/ui/form-dialog.tsx'
 import { Panel } from '#components/ui/panel.tsx'
 import { IfMay } from '#components/ui/rights.tsx'
-import { create, rename, revoke, revokeIssued, rotate } from './actions.ts'
+import { create, revoke, revokeIssued, rotate } from './actions.ts'
 
 type Props = { asked: boolean; button: boolean }
 
@@ -17,7 +16,7 @@ export function CreateSender({ asked, button }: Props) {
     <FormDialog
       asked={{ now: asked, path: '/dashboard/senders' }}
       title="Create a Sender"
-      description="A Sender is one of your backends that can request upload tokens."
+      description="A Sender is a backend that requests upload tokens, or a device that uploads."
       trigger={
         button && (
           <Button tone="primary" icon={Plus}>
@@ -51,23 +50,6 @@ export function CreateSender({ asked, button }: Props) {
   )
 }
 
-export function RenameSender({ id, name }: { id: string; name: string }) {
-  return (
-    <Panel title="Name">
-      <ActionForm right="build" action={rename.bind(null, id)} submit="Save" submitTone="plain">
-        <TextField
-          name="name"
-          label="Name"
-          defaultValue={name}
-          maxLength={100}
-          className="max-w-sm"
-          hint="Existing files keep the old name."
-        />
-      </ActionForm>
-    </Panel>
-  )
-}
-
 export function RotateSender({ id }: { id: string }) {
   return (
     <FormDialog
@@ -82,18 +64,25 @@ export function RotateSender({ id }: { id: string }) {
         secretOf: (made: { token: string }) => made.token,
       }}
     >
-      <SelectField
-        name="overlapDays"
-        label="Overlap"
-        defaultValue="1"
-        options={[
-          ['0', 'None: the old token stops working now'],
-          ['1', '1 day'],
-          ['3', '3 days'],
-          ['7', '7 days'],
-        ]}
-      />
+      <OverlapField />
     </FormDialog>
+  )
+}
+
+/** How long replaced tokens keep working. */
+export function OverlapField() {
+  return (
+    <SelectField
+      name="overlapDays"
+      label="Overlap"
+      defaultValue="1"
+      options={[
+        ['0', 'None: the old token stops working now'],
+        ['1', '1 day'],
+        ['3', '3 days'],
+        ['7', '7 days'],
+      ]}
+    />
   )
 }
 

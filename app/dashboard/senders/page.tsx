@@ -3,34 +3,64 @@ import { PageHeader } from '#components/shell/page-header.tsx'
 import { Pager } from '#components/shell/pager.tsx'
 import { ButtonLink } from '#components/ui/button-link.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
+import { FilterBar } from '#components/ui/filter-bar.tsx'
 import { IfMay } from '#components/ui/rights.tsx'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { listSenders } from '#lib/workspace/senders/read-senders.ts'
+import { listGroups } from '#lib/workspace/senders/sender-groups.ts'
 import { currentActor } from '../../session.ts'
 import { orNotFound } from '../or-not-found.ts'
 import { pageOf, readSearch, type Search } from '../page-query.ts'
 import { CreateSender } from './forms.tsx'
+import { CreateMany } from './groups/forms.tsx'
 import { SenderTable } from './sender-table.tsx'
 
 export const metadata = { title: 'Senders' }
 
 export default async function Senders({ searchParams }: { searchParams: Search }) {
   const query = await readSearch(searchParams)
-  const { data, nextCursor } = await orNotFound(
-    listSenders(getRuntime(), await currentActor('see'), pageOf(query)),
-  )
+  const { name, groupId } = query
+  const actor = await currentActor('see')
+  const wanted = { ...pageOf(query), name, groupId, silentFirst: true }
+  const { data, nextCursor } = await orNotFound(listSenders(getRuntime(), actor, wanted))
+  const groups = (await listGroups(getRuntime(), actor)).map(({ id, name }) => ({ id, name }))
+  const isEmpty = data.length === 0
+  const isFiltered = Boolean(name || groupId)
   return (
     <>
       <PageHeader
         title="Senders"
-        description="Your backends. Each has a private token that it exchanges for temporary ones."
+        description="Your backends and devices. Those that have been silent for too long come first."
         actions={
-          <IfMay right="build">
-            <CreateSender asked={query.new === '1'} button={data.length > 0} />
-          </IfMay>
+          <>
+            <ButtonLink href="/dashboard/senders/groups">Groups</ButtonLink>
+            <IfMay right="build">
+              <CreateMany groups={groups} />
+              <CreateSender asked={query.new === '1'} button={!isEmpty} />
+            </IfMay>
+          </>
         }
       />
-      {data.length === 0 ? (
+      {(!isEmpty || isFiltered) && (
+        <FilterBar
+          filters={[
+            { kind: 'text', name: 'name', label: 'Search' },
+            {
+              kind: 'choice',
+              name: 'groupId',
+              label: 'Group',
+              options: groups.map(({ id, name }) => ({ value: id, label: name })),
+            },
+          ]}
+        />
+      )}
+      {!isEmpty && <SenderTable senders={data} groups={groups} />}
+      {isEmpty && isFiltered && (
+        <EmptyState icon={KeySquare} title="No Sender matches these filters">
+          Clear a filter to see more.
+        </EmptyState>
+      )}
+      {isEmpty && !isFiltered && (
         <EmptyState
           icon={KeySquare}
           title="No Senders yet"
@@ -42,11 +72,9 @@ export default async function Senders({ searchParams }: { searchParams: Search }
             </IfMay>
           }
         >
-          A Sender is one of your backends. Its token stays there; browsers get short-lived tokens that your
-          backend requests.
+          A Sender is a backend or a device. A backend's token stays there: browsers get short-lived tokens
+          that it requests. A device signs in with its token.
         </EmptyState>
-      ) : (
-        <SenderTable senders={data} />
       )}
       <Pager path="/dashboard/senders" query={query} nextCursor={nextCursor} />
     </>
