@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { ObjectStorage } from '#drizzle/schema/index.ts'
 import { type Db, rows } from '../../platform/db/database.ts'
 import type { LaneRange } from '../rules/lane-plan.ts'
-import { type Fenced, heldBy } from './lease-terms.ts'
+import { type Fenced, heldBy, isLeased } from './lease-terms.ts'
 import { insertNote } from './timeline.ts'
 
 /**
@@ -73,6 +73,7 @@ export async function insertLanes(
 }
 
 export type LaneRow = { id: string; firstByte: number; lengthBytes: number; offsetBytes: number }
+export type HeldLane = LaneRow & { leased: boolean; fence: number }
 
 /** A client that asks where to continue was interrupted. Its next bytes count as one resume, in whatever lanes. */
 export async function markLanesInterrupted(db: Db, fileId: string, nowMs: number): Promise<void> {
@@ -90,10 +91,10 @@ export async function markLanesInterrupted(db: Db, fileId: string, nowMs: number
 }
 
 /** A file's lanes, in order. */
-export function readLanes(db: Db, lanes: readonly string[]): Promise<LaneRow[]> {
+export function readLanes(db: Db, lanes: readonly string[]): Promise<HeldLane[]> {
   return rows(
     db,
-    sql`select id, first_byte as "firstByte", length_bytes as "lengthBytes", offset_bytes as "offsetBytes"
-      from files where id = any(${`{${lanes.join()}}`}::uuid[]) order by first_byte`,
+    sql`select id, first_byte as "firstByte", length_bytes as "lengthBytes", offset_bytes as "offsetBytes",
+      ${isLeased} as leased, lease_fence as fence from files where id = any(${`{${lanes.join()}}`}::uuid[]) order by first_byte`,
   )
 }

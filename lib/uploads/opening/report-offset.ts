@@ -20,12 +20,18 @@ export async function noteOffsetRequest({ db, clock }: UploadContext, upload: Up
     await markInterrupted(db, id, clock.now())
 }
 
-/** The lanes of a file, in order, for a client that continues them. Undefined if the file has one writer. */
+/**
+ * The lanes of a file, in order, for a client that continues them. Their writers are asked to stop first, so that the
+ * offsets are exact. Undefined if the file has one writer.
+ */
 export async function lanesOf(
-  { db, clock }: Pick<UploadContext, 'db' | 'clock'>,
+  { db, clock, leases }: Pick<UploadContext, 'db' | 'clock' | 'leases'>,
   { id, lanes }: Pick<UploadRow, 'id' | 'lanes'>,
 ): Promise<LaneRow[] | undefined> {
   if (!lanes) return undefined
+  await Promise.all(lanes.map((lane) => leases.incoming.passed(lane)))
+  const held = (await readLanes(db, lanes)).filter(({ leased }) => leased)
+  await Promise.all(held.map(({ id: fileId, fence }) => leases.waitUntilFree({ fileId, fence })))
   await markLanesInterrupted(db, id, clock.now())
   return readLanes(db, lanes)
 }
