@@ -27,7 +27,7 @@ const EMPTY = [
 const WIDTHS = [1280, 1024, 768, 320]
 const MAX_SCRIPT_BYTES = 175_000
 /** With the code of an uploader, or of a dialog that is open from the start. */
-const MAX_SCRIPT_BYTES_WITH_MORE = 195_000
+const MAX_SCRIPT_BYTES_WITH_MORE = 199_000
 const WITH_MORE = ['/dashboard/pipes/{pipeId}/try', '/dashboard/webhooks?delivery={deliveryId}']
 const MAX_SHIFT = 0.02
 const DESKTOP = { width: 1280, height: 900 }

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { installPacked, type PackedKit } from '../../test/support/packed-kit.ts'
 
 /** Tests what the packed file contains, and how many bytes of it a page loads. */
-const MAX_GZIP_BYTES = 26_000
+const MAX_GZIP_BYTES = 27_000
 
 let kit: PackedKit
 beforeAll(() => {
@@ -43,7 +43,7 @@ it('imports only React, and names the licenses of bundled code', () => {
     expect(textOf('dist/licenses.txt')).toContain(`${name}\n`)
 })
 
-it('adds less than 26 kB to a page, including tus-js-client', async () => {
+it('adds less than 27 kB to a page, including tus-js-client', async () => {
   const { outputFiles } = await build({
     stdin: { contents: "export * from '@sluice/react'", resolveDir: kit.folder },
     bundle: true,

@@ -2,6 +2,7 @@ import { basename } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { crc32 } from 'node:zlib'
 import { SluiceError } from '../../node/src/sluice-error.ts'
+import { LANES, MIN_BYTES_FOR_LANES } from '../../react/src/connections.ts'
 import { Failure, readRange } from './command.ts'
 import type { Journal } from './journal.ts'
 import { incompleteLanes, sendLanes } from './send-lanes.ts'
@@ -35,10 +36,6 @@ const MAX_DELAY_MS = 30_000
 const MAX_REFUSED_TOKENS = 4
 /** Files up to this size are sent in the request that creates their upload. */
 const SMALL_BYTES = 8 * 1024 * 1024
-/** Smaller files are sent over one connection. */
-const MIN_BYTES_FOR_LANES = 32 * 1024 * 1024
-/** More lanes than connections, so that all connections are in use until the end. */
-const LANES = 16
 const PASSING = [408, 409, 423, 425, 429]
 const GONE = [404, 410]
 const CHECKSUM_MISMATCH = 460

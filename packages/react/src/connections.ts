@@ -1,3 +1,8 @@
+/** Smaller files are sent over one connection. */
+export const MIN_BYTES_FOR_LANES = 32 * 1024 * 1024
+/** More lanes than connections, so that all connections are in use until the end. */
+export const LANES = 16
+
 /** How much faster the file has to become for more connections to be worth it. */
 const WORTHWHILE = 1 / 6
 /** New connections are not measured at first, when they only fill the buffers on this side of the line. */

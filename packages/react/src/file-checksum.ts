@@ -27,13 +27,12 @@ export class FileChecksum {
   }
 
   /**
-   * Where a request that starts at `startBytes` must end: before the last bytes, unless it starts there or the checksum
-   * is known.
+   * Where a request to an upload, or a lane, of this size must end: before the last bytes, unless it starts there or the
+   * checksum is known.
    */
-  endOfRequest(startBytes: number, endBytes: number): number {
-    const { size } = this.#file
+  endOfRequest(startBytes: number, endBytes: number, size = this.#file.size): number {
     const lastBytes = Math.max(0, Math.floor((size - 1) / LAST_BYTES) * LAST_BYTES)
-    const isKnown = this.#bytes === size
+    const isKnown = this.#bytes === this.#file.size
     return isKnown || startBytes >= lastBytes ? endBytes : Math.min(endBytes, lastBytes)
   }
 

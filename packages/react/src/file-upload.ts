@@ -45,6 +45,11 @@ export type UploadOptions = {
   /** How many files upload at a time; defaults to 3. */
   parallel?: number
   /**
+   * How many connections the uploads use together; defaults to 5. A file of 32 MiB or more is sent over as many of them
+   * as make it faster. With 1, each file is sent over one connection.
+   */
+  connections?: number
+  /**
    * How many bytes of unfinished files the browser keeps across a reload, in total; defaults to 1 GiB. A file that does
    * not fit must be picked again to continue. With 0, every visit starts over.
    */
@@ -64,6 +69,7 @@ export type Transport = {
   onAnswer?(answer: Answered): void
 }
 
+/** `url` and `offset` are those of the file, even if the request was for one of its lanes. */
 export type Answered = { method: string; url: string; status: number; offset: number | undefined }
 
 export const isOver = ({ state }: FileUpload): boolean => state === 'done' || state === 'failed'

@@ -29,8 +29,9 @@ export type TusRequest = {
   getUnderlyingObject(): any
 }
 
-type TusError = Error & {
-  originalResponse?: { getStatus(): number } | null
+export type TusError = Error & {
+  originalRequest?: { getMethod(): string } | null
+  originalResponse?: { getStatus(): number; getBody?(): string } | null
   causingError?: Error | null
 }
 
@@ -40,7 +41,7 @@ type TusError = Error & {
  */
 const RETRY_DELAYS_MS = [0, 1000, 3000, 5000, 10_000, ...Array<number>(20_160).fill(30_000)]
 /** Statuses that mean that the upload no longer exists on the server: the client starts over. */
-const GONE = [404, 410]
+export const GONE = [404, 410]
 /** If this many new tokens in a row are refused, later ones will not be accepted either. */
 const MOST_REFUSED_TOKENS = 4
 
@@ -59,14 +60,14 @@ export function keepGoing({ tokens, tell, fetch, beforeSend }: Options) {
     return used
   }
 
-  async function askOffset(url: string, renewed = false): Promise<TusResponse> {
+  async function ask(method: 'HEAD' | 'GET', url: string, renewed = false): Promise<Response> {
     const headers = { Authorization: `Bearer ${await uploadToken()}`, 'Tus-Resumable': '1.0.0' }
-    const response = await fetch(url, { method: 'HEAD', headers })
+    const response = await fetch(url, { method, headers })
     if (response.status === 401 && !renewed) {
       tokens.refuse(used)
-      return askOffset(url, true)
+      return ask(method, url, true)
     }
-    if (response.ok || GONE.includes(response.status)) return toTusResponse(response)
+    if (response.ok || GONE.includes(response.status)) return response
     throw new Failure(`The server responded with ${response.status}`, response.status)
   }
 
@@ -77,6 +78,11 @@ export function keepGoing({ tokens, tell, fetch, beforeSend }: Options) {
       return (await persist(tokens.take, signal, tell)).uploadUrl
     },
 
+    /** Returns the body of the upload's list of lanes, or of the response that it no longer exists. */
+    async list(url: string, signal: AbortSignal): Promise<string> {
+      return (await persist(() => ask('GET', url), signal, tell)).text()
+    },
+
     async onBeforeRequest(request: TusRequest, file: { data: unknown }): Promise<void> {
       const signal = watchAbort(request)
       if (request.getMethod() === 'HEAD') {
@@ -84,7 +90,7 @@ export function keepGoing({ tokens, tell, fetch, beforeSend }: Options) {
           persist(
             async () => {
               await readable(file.data)
-              return askOffset(request.getURL())
+              return toTusResponse(await ask('HEAD', request.getURL()))
             },
             signal,
             tell,
@@ -132,7 +138,7 @@ async function readable(data: unknown): Promise<void> {
   if (data instanceof Blob) await data.slice(0, 1).arrayBuffer()
 }
 
-function toTusResponse(response: Response): TusResponse {
+export function toTusResponse(response: Response): TusResponse {
   return {
     getStatus: () => response.status,
     getHeader: (name) => response.headers.get(name) ?? undefined,

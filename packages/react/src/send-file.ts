@@ -1,10 +1,13 @@
-import { defaultOptions, Upload } from 'tus-js-client'
-import { tellFailure } from './failure.ts'
+import { Upload } from 'tus-js-client'
+import { LANES, MIN_BYTES_FOR_LANES } from './connections.ts'
+import { reasonOfError } from './failure.ts'
 import type { FileChecksum } from './file-checksum.ts'
 import type { Transport } from './file-upload.ts'
-import { keepGoing, type TusResponse } from './keep-going.ts'
+import type { TusRequest, TusResponse } from './keep-going.ts'
 import { persist } from './persist.ts'
+import { type Lane, type Lines, sendLanes } from './send-lanes.ts'
 import type { Tokens } from './tokens.ts'
+import { NATIVE_FETCH, offsetIn, tusOptions } from './tus-options.ts'
 
 type Way = {
   file: File
@@ -18,6 +21,7 @@ type Way = {
   url: string | undefined
   tokens: Tokens
   transport: Transport
+  lines: Lines
   onUrl(url: string): void
   /** Called if the upload was stopped while it was being created. */
   onLateUrl(url: string): void
@@ -27,116 +31,100 @@ type Way = {
   onFail(reason: string): void
 }
 
-const SENDING = ['POST', 'PATCH']
 const DELETE_PATIENCE_MS = 60_000
-const NATIVE_FETCH: typeof fetch = (...args) => globalThis.fetch(...args)
 
 /**
  * Sends a file until it is complete, starting at the server's offset. The returned function stops the upload; after
  * that, only a late URL is reported.
  */
-export function sendFile({
-  file,
-  checksum,
-  path,
-  batch,
-  hold,
-  url,
-  tokens,
-  transport,
-  ...tell
-}: Way): () => void {
-  const stopped = new AbortController()
+export function sendFile({ path, batch, hold, url, lines, ...way }: Way): () => void {
+  const { file, checksum, tokens, transport } = way
+  const stopping = new AbortController()
+  const stopped = stopping.signal
   const unless = <Told extends unknown[]>(act: (...told: Told) => void) => {
     return (...told: Told) => {
-      if (!stopped.signal.aborted) act(...told)
+      if (!stopped.aborted) act(...told)
     }
   }
-  const fail = unless((error: Error) => tell.onFail(reasonOfFailure(error)))
-  const { fetch = NATIVE_FETCH, beforeSend, chunkBytes = Number.POSITIVE_INFINITY } = transport
-  const { retryDelays, onShouldRetry, onBeforeRequest, endpoint } = keepGoing({
-    tokens,
-    tell: unless(tell.onWait),
-    fetch,
-    beforeSend,
+  const fail = unless((error: Error) => way.onFail(reasonOfError(error)))
+  const onWait = unless(way.onWait)
+  const onProgress = unless((sentBytes: number) => {
+    checksum.follow(sentBytes, stopped)
+    way.onProgress(sentBytes)
   })
+  const sending = { checksum, tokens, transport, stopped, onWait }
+  const { endpoint, list, options } = tusOptions({ ...sending, blob: file, endsFile: () => true })
 
-  // Whether the next request completes the file. This is set before the request is sent.
-  let completes = file.size === 0
-  const fileReader = readerOf(checksum, (endBytes) => {
-    completes = endBytes === file.size
-  })
   // A creation that was sent may have succeeded, so its response is awaited even if the upload is stopped.
   let isCreating = false
   let result: unknown
+  let lacksOnlyDecision = false
+  // Set if the last response was that of a file with lanes that lacks bytes.
+  let divided: TusResponse | undefined
 
   async function begin(): Promise<void> {
     await hold
-    checksum.follow(0, stopped.signal)
+    checksum.follow(0, stopped)
     const upload = new Upload(file, {
-      endpoint: await endpoint(stopped.signal),
+      ...options,
+      endpoint: await endpoint(stopped),
       uploadUrl: url ?? null,
-      storeFingerprintForResuming: false,
       metadata: {
         filename: file.name,
         filetype: file.type,
         ...(path && { relativePath: path }),
         ...(batch && { batch }),
       },
-      chunkSize: chunkBytes,
-      fileReader,
-      retryDelays,
-      onShouldRetry: (error, attempt) => !stopped.signal.aborted && onShouldRetry(error, attempt),
       async onBeforeRequest(request) {
-        if (completes && SENDING.includes(request.getMethod()))
-          request.setHeader('Repr-Digest', await checksum.field(stopped.signal))
-        // tus-js-client continues even if the upload is stopped while the client is starting, so this waits forever to
-        // prevent the request.
-        if (stopped.signal.aborted) await new Promise(() => {})
-        await onBeforeRequest(request, { data: file })
-        isCreating = request.getMethod() === 'POST'
+        const isCreation = request.getMethod() === 'POST'
+        if (isCreation && lines.connections > 1 && file.size >= MIN_BYTES_FOR_LANES)
+          request.setHeader('Upload-Lanes', String(LANES))
+        await options.onBeforeRequest(request)
+        isCreating = isCreation
       },
       onAfterResponse(request, response) {
         result = resultOf(response) ?? result
+        const isNew = request.getMethod() === 'POST'
+        const lacksBytes = offsetIn(response) !== file.size && (isNew || !lacksOnlyDecision)
+        divided = response.getHeader('Upload-Lanes') && lacksBytes ? response : undefined
         tellAnswer(transport, request, response)
       },
       onUploadUrlAvailable() {
-        if (!stopped.signal.aborted) return tell.onUrl(upload.url!)
+        if (stopped.aborted) {
+          void upload.abort()
+          if (isCreating) way.onLateUrl(upload.url!)
+          return
+        }
+        way.onUrl(upload.url!)
+        if (!divided) return
         void upload.abort()
-        if (isCreating) tell.onLateUrl(upload.url!)
+        goOnInLanes(upload, divided).catch(fail)
       },
-      onProgress: unless((sentBytes) => {
-        checksum.follow(sentBytes, stopped.signal)
-        tell.onProgress(sentBytes)
-      }),
-      onSuccess: unless(() => tell.onDone(result)),
+      onProgress,
+      onSuccess: unless(() => way.onDone(result)),
       onError: fail,
     })
-    stopped.signal.addEventListener('abort', () => {
+    stopped.addEventListener('abort', () => {
       if (!isCreating) void upload.abort()
     })
     upload.start()
   }
-  begin().catch(fail)
-  return () => stopped.abort()
-}
 
-/** The client's body size, except that the last bytes are a separate request until the checksum is known. */
-function readerOf(checksum: FileChecksum, tell: (endBytes: number) => void) {
-  return {
-    async openFile(file: File, chunkSize: number) {
-      const source = await defaultOptions.fileReader.openFile(file, chunkSize)
-      return {
-        size: source.size,
-        close: () => source.close(),
-        slice(startBytes: number, endBytes: number) {
-          const toBytes = checksum.endOfRequest(startBytes, endBytes)
-          tell(toBytes)
-          return source.slice(startBytes, toBytes)
-        },
-      }
-    },
+  /** Sends what is missing in a file's lanes; the file's own address then tells how it ended. */
+  async function goOnInLanes(upload: Upload, response: TusResponse): Promise<void> {
+    const fileUrl = upload.url!
+    const listed = response.getBody() || (await list(fileUrl, stopped))
+    const { lanes = [] }: { lanes?: Lane[] } = JSON.parse(listed || '{}')
+    const onAnswer = (request: TusRequest, answer: TusResponse, confirmedBytes: number) =>
+      tellAnswer(transport, request, answer, { url: fileUrl, offset: confirmedBytes })
+    // The file's last byte asks for a decision.
+    lacksOnlyDecision = lanes.every(({ offset, length }) => offset === length)
+    if (!lacksOnlyDecision) await sendLanes(lanes, { ...sending, file, lines, onProgress, onAnswer })
+    if (!stopped.aborted) upload.start()
   }
+
+  begin().catch(fail)
+  return () => stopping.abort()
 }
 
 /** Best effort, because an abandoned upload expires after seven days. */
@@ -153,15 +141,17 @@ export async function deleteUpload(url: string, tokens: Tokens, transport: Trans
 
 function tellAnswer(
   { onAnswer }: Transport,
-  request: { getMethod(): string; getURL(): string },
+  request: TusRequest,
   response: TusResponse,
+  ofFile?: { url: string; offset: number },
 ): void {
-  const offset = response.getHeader('Upload-Offset')
+  const url = response.getHeader('Location') ?? request.getURL()
   onAnswer?.({
     method: request.getMethod(),
-    url: response.getHeader('Location') ?? request.getURL(),
     status: response.getStatus(),
-    offset: offset === undefined || offset === null ? undefined : Number(offset),
+    url,
+    offset: offsetIn(response),
+    ...ofFile,
   })
 }
 
@@ -173,10 +163,4 @@ function resultOf(response: TusResponse): unknown {
     char.charCodeAt(0),
   )
   return JSON.parse(new TextDecoder().decode(bytes))
-}
-
-function reasonOfFailure(
-  error: Error & { originalResponse?: TusResponse | null; causingError?: Error | null },
-) {
-  return tellFailure(error.causingError?.message || error.message, error.originalResponse?.getBody())
 }

@@ -17,6 +17,8 @@ export { Failure as UploadFailure } from './failure.ts'
 export type Uploads = ReturnType<typeof createUploads>
 
 const PARALLEL = 3
+/** A browser opens six to a host, and one of them remains for other requests. */
+const CONNECTIONS = 5
 const KEEP_BYTES = 1024 ** 3
 const DEFAULT_PLACE = 'default'
 /** Changes within a frame are reported together. */
@@ -25,7 +27,8 @@ const FRAME_MS = 16
 const ORDER_MS = 0.001
 
 export function createUploads(options: UploadOptions = {}) {
-  const { parallel = PARALLEL, keepBytes = KEEP_BYTES, place = DEFAULT_PLACE, transport = {} } = options
+  const { parallel = PARALLEL, connections = CONNECTIONS, keepBytes = KEEP_BYTES } = options
+  const { place = DEFAULT_PLACE, transport = {} } = options
   const askHere = () => askBackend(options.tokenUrl ?? '/api/upload-token', transport.fetch ?? fetch)
   const tokens = createTokens(options.getToken ?? askHere)
   const kept = openKeptUploads()
@@ -63,10 +66,12 @@ export function createUploads(options: UploadOptions = {}) {
     entry.stop = undefined
   }
 
+  const underWay = () => [...entries.values()].filter(({ stop }) => stop).length
+  const lines = { connections, share: () => Math.max(1, Math.floor(connections / underWay())) }
+
   function next(): void {
     if (!isOpen) return
-    let free = parallel
-    for (const { stop } of entries.values()) if (stop) free -= 1
+    let free = parallel - underWay()
     for (const entry of entries.values()) {
       if (free <= 0) return
       if (entry.upload.state !== 'queued' || !entry.file) continue
@@ -87,6 +92,7 @@ export function createUploads(options: UploadOptions = {}) {
       url: entry.url,
       tokens,
       transport,
+      lines,
       onUrl: (url) => noteUrl(entry, url),
       onLateUrl(url) {
         // The upload was paused during its creation. It continues at that address, unless it has since been created
