@@ -147,7 +147,8 @@ async function close(request: Request, rest: Rest): Promise<Appended> {
     if (refused) return { ...refused, why }
     if (request.mayFinish) return { ...(await finishUpload(context, upload, parts, buffer)), why }
     const toBytes = parts.endOffset + buffer.bytes
-    const note = { kind: 'request', detail: { fromBytes, toBytes, ended: why, ...requestDetail() } }
+    const range = { fromBytes, toBytes, ended: why, ...(upload.isLane && { lane: true }) }
+    const note = { kind: 'request', detail: { ...range, ...requestDetail() } }
     if (toBytes > fromBytes) parts.addLast(buffer, { release, note })
     await parts.recorded()
   }

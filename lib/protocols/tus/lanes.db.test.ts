@@ -102,6 +102,26 @@ describe('a file with lanes', () => {
     expect(await fileOf(url)).toMatchObject({ status: 'transferred', resumes: 1 })
   })
 
+  it('counts a resume if all of its connections were lost, but not if one of them was', async () => {
+    for (const isCut of [true, false]) {
+      const { url, lanes } = await beginLanes(2)
+      const writing = lanes.map(({ url, length }) => openPatch(at.client, url, { offset: 0, length }))
+      await Promise.all(writing.map((one, n) => one.write(bytesOf(lanes[n]!).subarray(0, MiB))))
+      writing[1]!.cut()
+      if (isCut) writing[0]!.cut()
+      else await writing[0]!.write(bytesOf(lanes[0]!).subarray(MiB, 9 * MiB))
+      const continued = isCut ? lanes : [lanes[1]!]
+      const offsets = await Promise.all(continued.map(({ url }) => at.client.offset(url)))
+      await Promise.all(
+        continued.map((lane, n) =>
+          at.client.patch(lane.url, offsets[n]!, bytesOf(lane).subarray(offsets[n]!)),
+        ),
+      )
+      if (!isCut) await writing[0]!.write(bytesOf(lanes[0]!).subarray(9 * MiB))
+      await expect.poll(() => fileOf(url)).toMatchObject({ status: 'transferred', resumes: isCut ? 1 : 0 })
+    }
+  })
+
   it('sends the last part of a lane again if the bucket did not take it', async () => {
     const { url, lanes } = await beginLanes(2)
     const [first, second] = lanes as [Lane, Lane]

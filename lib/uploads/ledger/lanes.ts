@@ -75,7 +75,10 @@ export async function insertLanes(
 export type LaneRow = { id: string; firstByte: number; lengthBytes: number; offsetBytes: number }
 export type HeldLane = LaneRow & { leased: boolean; fence: number }
 
-/** A client that asks where to continue was interrupted. Its next bytes count as one resume, in whatever lanes. */
+/**
+ * A client that asks where to continue was interrupted, unless another of its connections is still sending. Its next
+ * bytes count as one resume, in whatever lanes.
+ */
 export async function markLanesInterrupted(db: Db, fileId: string, nowMs: number): Promise<void> {
   const detail = sql`json_build_object('offsetBytes', saved_bytes)`
   await rows(
@@ -84,6 +87,7 @@ export async function markLanesInterrupted(db: Db, fileId: string, nowMs: number
     with broken as (
       update files f set interrupted = true, saved_bytes = ${offsetOf(sql`f`)}
       where f.id = ${fileId}::uuid and f.status = 'uploading' and not f.interrupted and ${offsetOf(sql`f`)} > 0
+        and not exists (select from files lane where lane.id = any(f.lanes) and ${isLeased})
       returning f.id, f.saved_bytes
     )
     ${insertNote({ kind: 'offset_asked', detail }, sql`broken`, nowMs)}`,

@@ -15,9 +15,10 @@ export async function readProgress(
 
 /** A client that requests an unfinished upload's offset was interrupted: see `markInterrupted`. */
 export async function noteOffsetRequest({ db, clock }: UploadContext, upload: UploadRow): Promise<void> {
-  const { id, status, offsetBytes, interrupted, lanes } = upload
-  if (!lanes && status === 'uploading' && offsetBytes > 0 && !interrupted)
-    await markInterrupted(db, id, clock.now())
+  const { id, status, offsetBytes, interrupted, lanes, laneOf } = upload
+  if (status !== 'uploading') return
+  if (laneOf) await markLanesInterrupted(db, laneOf, clock.now())
+  else if (!lanes && offsetBytes > 0 && !interrupted) await markInterrupted(db, id, clock.now())
 }
 
 /**

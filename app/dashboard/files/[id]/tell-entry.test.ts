@@ -128,3 +128,25 @@ it('shows the outcome of repairs', () => {
     ['Copied to a destination that was missing it', undefined],
   ])
 })
+
+it('merges requests over several connections, and counts their bytes from those of the whole file', () => {
+  const inLane = (fromBytes: number, toBytes: number, ended?: string) => {
+    const { detail, ...entry } = request(fromBytes, toBytes, ended)
+    return { ...entry, detail: { ...detail, lane: true } }
+  }
+  const asked = { at: completed.at, kind: 'offset_asked', detail: { offsetBytes: 130 } }
+  const entries = [
+    inLane(0, 50, 'cut'),
+    inLane(0, 60, 'cut'),
+    asked,
+    inLane(50, 100),
+    inLane(60, 80),
+    completed,
+  ]
+  expect(titles(entries, 200)).toEqual([
+    ['Bytes arrived', '130 B confirmed in 3 requests'],
+    ['Paused', '130 B were kept'],
+    ['Resumed at 130 B', '70 B confirmed in 2 requests'],
+    ['In the bucket', 'Confirmed by the bucket.'],
+  ])
+})

@@ -9,17 +9,20 @@ export type Told = { title: string; text?: string; tone: 'plain' | 'good' | 'bad
 /**
  * Merges consecutive requests with no interruption between them, since a client with small chunks makes hundreds. The request
  * that carries the last byte is only recorded as the decision or the completion, and one that the bucket rejected only
- * as the rejection, so their bytes are counted from the file's previous offset.
+ * as the rejection, so their bytes are counted from the file's previous offset. Requests over several connections at the
+ * same time are one entry, and count from there too.
  */
 export function foldRequests(entries: TimelineEntry[], size: number | null): TimelineEntry[] {
   const folded: TimelineEntry[] = []
   let confirmed = 0
-  const add = (request: TimelineEntry) => {
+  const add = (entry: TimelineEntry) => {
     const last = folded.at(-1)
+    const request = entry.detail.lane ? afterOffset(entry, confirmed) : entry
     confirmed = Number(request.detail.toBytes)
+    const isBeside = request.detail.lane && last?.detail.lane
     const goesOn =
       last?.kind === 'request' &&
-      last.detail.ended === 'end' &&
+      (last.detail.ended === 'end' || isBeside) &&
       last.detail.toBytes === request.detail.fromBytes
     if (!goesOn) {
       folded.push({ ...request, detail: { ...request.detail, requests: 1, resumed: wasBroken(last) } })
@@ -40,11 +43,19 @@ export function foldRequests(entries: TimelineEntry[], size: number | null): Tim
       continue
     }
     const toBytes = reachedBy(entry, size)
-    if (toBytes > confirmed)
-      add({ at: entry.at, kind: 'request', detail: { fromBytes: confirmed, toBytes, ended: 'end' } })
+    const detail = { fromBytes: confirmed, toBytes, ended: 'end', ...isLane(folded.at(-1)) }
+    if (toBytes > confirmed) add({ at: entry.at, kind: 'request', detail })
     folded.push(entry)
   }
   return folded
+}
+
+const isLane = (entry: TimelineEntry | undefined) => (entry?.detail.lane ? { lane: true } : {})
+
+/** A request to a lane, as if its bytes followed those confirmed before in all lanes. */
+function afterOffset({ detail, ...entry }: TimelineEntry, confirmed: number): TimelineEntry {
+  const toBytes = confirmed + Number(detail.toBytes) - Number(detail.fromBytes)
+  return { ...entry, detail: { ...detail, fromBytes: confirmed, toBytes } }
 }
 
 function reachedBy({ kind, detail }: TimelineEntry, size: number | null): number {
