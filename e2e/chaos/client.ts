@@ -14,6 +14,8 @@ export type Site = {
   log: Log
   /** The database may lose its last commits: a client whose token or upload is gone starts over. */
   mayLoseCommits?: boolean
+  /** Every node can divide a file into lanes. */
+  hasLanes?: boolean
   /** Returns true once an unfinished upload is considered a fault. */
   impatient(): boolean
 }
@@ -30,7 +32,8 @@ type Upload = {
   token: string
   known: number
 }
-type Kind = { deferred: boolean; cancelAt: number | undefined; contended: boolean }
+type Kind = { deferred: boolean; cancelAt: number | undefined; contended: boolean; lanes: number }
+type Lane = { url: string; firstByte: number; length: number }
 
 const OCTETS = { 'Content-Type': 'application/offset+octet-stream' }
 const MIB = 1024 * 1024
@@ -51,13 +54,16 @@ export async function uploadByHand(
     deferred: random.chance(0.2),
     cancelAt: random.chance(0.06) ? random.whole(0, source.bytes.length) : undefined,
     contended: random.chance(0.1),
+    lanes: site.hasLanes && random.chance(0.8) ? random.whole(2, 4) : 1,
   }
-  upload.address = await create(upload, kind)
+  let lanes = await create(upload, kind)
   for (;;) {
+    if (lanes.length > 0 && kind.cancelAt !== undefined) return cancelInLanes(upload, lanes, kind)
+    await Promise.all(lanes.map((lane) => sendLane(upload, lane, kind)))
     const offset = await head(upload)
     if (offset === 'gone') {
       if (!site.mayLoseCommits) throw new Error('the upload is gone, although nobody ended it')
-      upload.address = await create(upload, kind)
+      lanes = await create(upload, kind)
       continue
     }
     if (offset.complete) return { source, address: upload.address, end: 'transferred' }
@@ -85,7 +91,8 @@ export async function newToken(site: Site, pipeId: string): Promise<string> {
   return JSON.parse(reply.body).token
 }
 
-async function create(upload: Upload, kind: Kind): Promise<string> {
+/** Creates the upload. Returns its lanes, if it has several. */
+async function create(upload: Upload, kind: Kind): Promise<Lane[]> {
   const { site, random, source, pipeId } = upload
   const name = Buffer.from(source.name).toString('base64')
   const { length } = source.bytes
@@ -93,7 +100,9 @@ async function create(upload: Upload, kind: Kind): Promise<string> {
     'Upload-Metadata': `filename ${name}`,
     ...(kind.deferred ? { 'Upload-Defer-Length': '1' } : { 'Upload-Length': String(length) }),
   }
-  const withBytes = length > 0 && random.chance(0.3)
+  const asksForLanes = kind.lanes > 1 && !kind.deferred
+  if (asksForLanes) headers['Upload-Lanes'] = String(kind.lanes)
+  const withBytes = length > 0 && !asksForLanes && random.chance(0.3)
   const reply = await persist(site, `creating ${source.name}`, async () => {
     const body = withBytes ? source.bytes.subarray(0, random.whole(1, length)) : Buffer.alloc(0)
     const call = {
@@ -106,9 +115,38 @@ async function create(upload: Upload, kind: Kind): Promise<string> {
     if (got === undefined) site.log.count('creations whose response was lost')
     return got?.status === 201 ? got : later(site, 'POST', got, [423, 502, 503])
   })
-  const address = reply.headers.location!
+  upload.address = reply.headers.location!
   upload.known = Number(reply.headers['upload-offset'] ?? 0)
-  return address
+  if (!reply.headers['upload-lanes']) return []
+  site.log.count('files with lanes')
+  return JSON.parse(reply.body).lanes
+}
+
+/** Sends a lane until it is complete or the file has ended. */
+async function sendLane(file: Upload, lane: Lane, kind: Kind): Promise<void> {
+  const upload = laneOf(file, lane)
+  for (;;) {
+    const offset = await head(upload)
+    if (offset === 'gone' || offset.complete) return
+    await patches(upload, offset.at, kind)
+  }
+}
+
+function laneOf(file: Upload, { url, firstByte, length }: Lane): Upload {
+  const name = `${file.source.name} from ${firstByte}`
+  const bytes = file.source.bytes.subarray(firstByte, firstByte + length)
+  const random = file.random.fork(name)
+  return { ...file, random, source: { ...file.source, name, bytes }, address: url, known: 0 }
+}
+
+/** Cancels a file while its lanes are being sent. One of them stays incomplete, so that it can still be canceled. */
+async function cancelInLanes(file: Upload, [first, ...others]: Lane[], kind: Kind): Promise<Outcome> {
+  const [outcome] = await Promise.all([
+    sleep(file.random.whole(0, 1000)).then(() => cancel(file)),
+    patchPart(laneOf(file, first!), 0),
+    ...others.map((lane) => sendLane(file, lane, kind)),
+  ])
+  return outcome
 }
 
 async function head(upload: Upload): Promise<'gone' | { at: number; complete: boolean }> {

@@ -58,7 +58,7 @@ export async function runChaos({ seed, forMs, say, ...shape }: Options): Promise
   try {
     const period = periodOf(forMs)
     const [done] = await Promise.all([
-      uploadMany(world, random, log, period),
+      uploadMany(world, random, log, period, { hasLanes: shape.versions === undefined }),
       trouble(world, random.fork('disturb'), log, period),
       shape.versions !== undefined && upgradeMidway(world, log, forMs),
     ])
@@ -99,7 +99,7 @@ export async function uploadMany(
   random: Random,
   log: Log,
   period: Period,
-  { mayLoseCommits = false } = {},
+  { mayLoseCommits = false, hasLanes = true } = {},
 ) {
   const outcomes: Outcome[] = []
   const sources: Source[] = []
@@ -113,6 +113,7 @@ export async function uploadMany(
     log,
     impatient,
     mayLoseCommits,
+    hasLanes,
   }
   const client = async (at: number) => {
     for (let n = 1; period.overForMs() < 0; n++) {

@@ -147,15 +147,17 @@ function checkOutcomes(files: FileRow[], outcomes: Outcome[], log: Log): void {
 }
 
 /**
- * Checks that the parts and the tail of each unfinished upload are contiguous up to its offset, and that no other file
- * has any.
+ * Checks that the parts and the tail of each unfinished upload, or of each of its lanes, are contiguous up to its offset,
+ * and that no other file has any.
  */
 export async function checkLedger(db: Db, log: Log): Promise<void> {
   const broken = await rows<{ id: string; offset: number; sum: number; gaps: number }>(
     db,
     sql`
     with piece as (
-      select file_id, offset_bytes, size_bytes from file_parts
+      select coalesce(lane.id, p.file_id) as file_id, p.offset_bytes - coalesce(lane.first_byte, 0) as offset_bytes, p.size_bytes
+      from file_parts p left join files lane on lane.lane_of = p.file_id
+        and p.offset_bytes >= lane.first_byte and p.offset_bytes < lane.first_byte + lane.length_bytes
       union all select file_id, offset_bytes, ${tailBytes} from upload_tails
     ), chain as (
       select *, lag(offset_bytes + size_bytes, 1, 0::bigint) over (partition by file_id order by offset_bytes) as due
@@ -165,9 +167,9 @@ export async function checkLedger(db: Db, log: Log): Promise<void> {
       from chain group by 1
     )
     select f.id, f.offset_bytes::float8 as "offset", coalesce(s.sum, 0)::float8 as sum, coalesce(s.gaps, 0)::int as gaps
-    from files f left join summed s on s.file_id = f.id
-    where (f.status = 'uploading' and (coalesce(s.sum, 0) <> f.offset_bytes or s.gaps > 0))
-      or (f.status not in ('uploading', 'transferring') and s.sum > 0)`,
+    from files f left join summed s on s.file_id = f.id left join files whole on whole.id = f.lane_of
+    where (f.status = 'uploading' and f.lanes is null and (coalesce(s.sum, 0) <> f.offset_bytes or s.gaps > 0))
+      or (coalesce(whole.status, f.status) not in ('uploading', 'transferring') and s.sum > 0)`,
   )
   for (const { id, offset, sum, gaps } of broken)
     log.violation(`the ledger of ${id} has ${sum} bytes and ${gaps} gaps for an offset of ${offset}`)
@@ -177,7 +179,7 @@ export async function checkUsage(db: Db, log: Log): Promise<void> {
   const [sums] = await rows<Record<'accepted' | 'reserved' | 'used' | 'held' | 'days', number>>(
     db,
     sql`select
-      (select coalesce(sum(offset_bytes), 0)::float8 from files) as accepted,
+      (select coalesce(sum(offset_bytes), 0)::float8 from files where lanes is null) as accepted,
       (select coalesce(sum(reserved_bytes), 0)::float8 from files) as reserved,
       (select coalesce(sum(used_bytes), 0)::float8 from usage_months) as used,
       (select coalesce(sum(reserved_bytes), 0)::float8 from usage_months) as held,

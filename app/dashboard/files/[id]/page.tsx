@@ -16,6 +16,7 @@ import {
 } from '#lib/dashboard/files/destination-progress.ts'
 import { type FileWithTimeline, isAwaited, shownStatus } from '#lib/dashboard/files/file.ts'
 import { problemsOf } from '#lib/dashboard/files/file-problems.ts'
+import { type LaneProgress, readLaneProgress } from '#lib/dashboard/files/lane-progress.ts'
 import { readUndelivered } from '#lib/dashboard/files/read-undelivered.ts'
 import { showFile } from '#lib/dashboard/files/show-file.ts'
 import { PROTOCOL_NAMES } from '#lib/dashboard/files/words.ts'
@@ -43,11 +44,12 @@ export default async function FilePage({ params }: { params: Promise<{ id: strin
   const actor = await currentActor('see')
   const { mark } = await readSnapshot(runtime.db, actor.workspaceId, `file:${id}`)
   const file = await orNotFound(showFile(runtime, actor, id))
-  const [pipe, from, progress, undelivered] = await Promise.all([
+  const [pipe, from, progress, undelivered, lanes] = await Promise.all([
     showPipe(runtime, actor, file.pipeId).catch(orNothing),
     readImport(runtime, id),
     readDestinationProgress(runtime.db, id),
     readUndelivered(runtime.db, id),
+    readLaneProgress(runtime.db, id),
   ])
   const underWay = file.status === 'uploading' || file.status === 'transferring'
   return (
@@ -87,6 +89,7 @@ export default async function FilePage({ params }: { params: Promise<{ id: strin
           {underWay && file.size !== null && (
             <Panel title="Progress">
               <Progress value={file.offset} max={file.size} label="Confirmed" className="h-2" />
+              {file.status === 'uploading' && <Lanes lanes={lanes} />}
               <p className="tnum mt-2 text-ink-soft text-sm" aria-live="polite">
                 {formatPercent(file.offset, file.size)}, {formatBytes(file.offset)} of{' '}
                 {formatBytes(file.size)} confirmed
@@ -97,6 +100,26 @@ export default async function FilePage({ params }: { params: Promise<{ id: strin
         </div>
       </div>
     </>
+  )
+}
+
+/** A bar for each range of the file that has a connection of its own. */
+function Lanes({ lanes }: { lanes: readonly LaneProgress[] }) {
+  if (lanes.length === 0) return null
+  const complete = lanes.filter(({ offsetBytes, lengthBytes }) => offsetBytes === lengthBytes).length
+  return (
+    <div className="mt-3">
+      <div className="flex gap-0.5" aria-hidden>
+        {lanes.map(({ lengthBytes, offsetBytes }, n) => (
+          <div key={n} className="min-w-0" style={{ flexGrow: lengthBytes }}>
+            <Progress value={offsetBytes} max={lengthBytes} label={`Lane ${n + 1}`} />
+          </div>
+        ))}
+      </div>
+      <p className="tnum mt-2 text-ink-soft text-sm">
+        Sent over several connections, {complete} of {lanes.length} ranges complete
+      </p>
+    </div>
   )
 }
 

@@ -50,7 +50,8 @@ export function foldRequests(entries: TimelineEntry[], size: number | null): Tim
   return folded
 }
 
-const isLane = (entry: TimelineEntry | undefined) => (entry?.detail.lane ? { lane: true } : {})
+const isLane = (entry: TimelineEntry | undefined): TimelineEntry['detail'] =>
+  entry?.detail.lane ? { lane: true } : {}
 
 /** A request to a lane, as if its bytes followed those confirmed before in all lanes. */
 function afterOffset({ detail, ...entry }: TimelineEntry, confirmed: number): TimelineEntry {
