@@ -205,7 +205,7 @@ describeDecided('before_complete without an answer yet', (given) => {
     const body = randomBytes(1000)
     const { url, last } = await upload(body)
     expect(last).toMatchObject({ status: 204, headers: { 'upload-offset': '999' } })
-    // The first given.node is presumed dead, a second given.node asks again, and both get an answer.
+    // The first node is presumed dead, a second node asks again, and both get an answer.
     await given
       .database()
       .db.execute(
