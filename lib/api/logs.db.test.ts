@@ -20,7 +20,7 @@ describeWithDatabase('the log', (database) => {
     const keys = [mine.accountKey.key, mine.sender.token, `tmp_${'x'.repeat(43)}`]
     const shown: string[] = [...keys]
     let failures = 0
-    const callAll = async () => {
+    const callAll = async (keys: string[]) => {
       for (const [id, recipeOf] of Object.entries(RECIPES)) {
         // Skips operations that delete or revoke something that other operations need.
         if (/^(delete|revoke|erase)/.test(id)) continue
@@ -34,10 +34,11 @@ describeWithDatabase('the log', (database) => {
         }
       }
     }
-    await callAll()
+    await callAll(keys)
     for (const table of TABLES) {
       await runtime.db.execute(sql.raw(`alter table ${table} rename to gone`))
-      await callAll()
+      // An unknown temporary token gets no further than its own table.
+      await callAll(table === 'tokens' ? keys : keys.slice(0, 2))
       await runtime.db.execute(sql.raw(`alter table gone rename to ${table}`))
     }
     expect(failures).toBeGreaterThan(20)
