@@ -11,7 +11,7 @@ export const PROGRAMS: Record<string, Record<string, string>> = {
     kit: 'bench/kit.ts',
     growth: 'bench/growth/run.ts',
     capacity: 'bench/capacity/run.ts',
-    lanes: 'bench/lanes.ts',
+    lanes: 'bench/lanes/run.ts',
   },
   drill: {
     '': 'e2e/drills/run.ts',
