@@ -3,9 +3,9 @@ import { CodeBlock } from '#components/ui/code-block.tsx'
 import { CodeTabs } from '#components/ui/code-tabs.tsx'
 import { LINK } from '#components/ui/text-link.tsx'
 import type { Operation } from '#lib/api/operation.ts'
+import { callSnippets } from '#lib/api/reference/call-snippets.ts'
+import { type Field, fieldsOf } from '#lib/api/reference/describe-schema.ts'
 import { errorCodes } from '#lib/platform/kernel/errors.ts'
-import { callSnippets } from './call-snippets.ts'
-import { type Field, fieldsOf } from './describe-schema.ts'
 
 const METHODS = {
   GET: 'bg-good-soft text-good',

@@ -1,6 +1,6 @@
 import ts from 'typescript'
 import { describe, expect, it } from 'vitest'
-import { OPERATIONS } from '#lib/api/operations.ts'
+import { OPERATIONS } from '../operations.ts'
 import { callSnippets } from './call-snippets.ts'
 import { exampleOf } from './example-of.ts'
 

@@ -1,4 +1,4 @@
-import type { Operation } from '#lib/api/operation.ts'
+import type { Operation } from '../operation.ts'
 import { exampleOf, PATH_EXAMPLE } from './example-of.ts'
 
 const KEYS = { actor: 'SLUICE_ACCOUNT_KEY', sender: 'SLUICE_SENDER_TOKEN', nobody: undefined } as const
