@@ -96,7 +96,7 @@ const contents = new Map<string, Promise<Buffer<ArrayBuffer>>>()
 /** Serves a file of the bundle to any page. */
 export async function serveUppy(baseUrl: string, version: string, file: string): Promise<Response> {
   if (!Object.hasOwn(UPPY_BUNDLES, version) || !isUppyFile(file)) {
-    return notFound(baseUrl, 'There is no such Uppy file. A Pipe shows the current version under Connect, Embed.')
+    return notFound(baseUrl, 'There is no such Uppy file. Each Pipe shows the current one under Connect.')
   }
   return forGood(await read(version, file), TYPES[file])
 }
