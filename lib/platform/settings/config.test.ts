@@ -79,6 +79,12 @@ describe('loadConfig', () => {
     )
   })
 
+  it('requires a certificate for FTP only of processes that receive uploads', () => {
+    const ftp = { ...production, FTP_PORT: '2121' }
+    expect(() => loadConfig({ ...ftp, ROLES: 'upload' })).toThrow('FTP_PORT needs TLS_CERT_FILE')
+    expect(loadConfig({ ...ftp, ROLES: 'web' }).ftp).toMatchObject({ port: 2121 })
+  })
+
   it.each(['nginx', '10.0.0.0/99', 'fd00::/129', '10.0.0.0/', '10.0.0.0/8/8', '10.0.0/8'])(
     'reports that TRUSTED_PROXIES=%s is not a network',
     (TRUSTED_PROXIES) => {

@@ -59,11 +59,13 @@ export function readFtp(parsed: Parsed): FtpConfig | undefined {
   }
 }
 
+/** Only processes with the upload role listen, so others need no certificate. */
 export function faultsOfFtp({
+  ROLES = 'upload',
   FTP_PORT,
   FTP_PLAIN,
   TLS_CERT_FILE,
 }: Record<string, string | undefined>): string[] {
-  if (!FTP_PORT || TLS_CERT_FILE || FTP_PLAIN === '1') return []
+  if (!FTP_PORT || !ROLES.includes('upload') || TLS_CERT_FILE || FTP_PLAIN === '1') return []
   return ['FTP_PORT needs TLS_CERT_FILE and TLS_KEY_FILE, or FTP_PLAIN=1 to accept FTP without encryption']
 }
