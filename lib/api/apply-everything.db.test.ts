@@ -219,6 +219,18 @@ describeWithDatabase('a configuration file with everything', (database) => {
     expect(writeDocument(toDocument(await readWorkspace(two), []))).toBe(exported)
   })
 
+  it('leaves Senders in groups alone, because they are devices', async () => {
+    const runtime = testRuntime(database())
+    const sluice = await emptyWorkspace(runtime)
+    const { id: groupId } = await sluice.createSenderGroup({ name: 'Cameras' })
+    await sluice.createSenders({ names: ['Camera 1', 'Camera 2'], groupId })
+    expect((await apply(sluice, 'version: 1\nsenders: [{ name: app }]', { prune: true })).steps).toEqual([
+      'create sender app',
+    ])
+    expect((await readWorkspace(sluice)).senders.map(({ name }) => name)).toEqual(['app'])
+    expect((await sluice.showSenderGroup({ id: groupId })).senderCount).toBe(2)
+  })
+
   it('invites people, changes their roles, and removes them with --prune, but never an owner', async () => {
     const runtime = testRuntime(database())
     const sluice = await emptyWorkspace(runtime)
