@@ -59,6 +59,11 @@ it('gives a path the limits of its own route, not those of one with a similar na
     expect(routeFor(url).bodyBytes, url).toBe(small)
 })
 
+it.each(['/api/v1/senders/many', '/dashboard/senders'])('takes the names of 1,000 Senders at %s', (url) => {
+  const body = JSON.stringify({ names: Array.from({ length: 1000 }, () => '漢'.repeat(100)) })
+  expect(routeFor(url).bodyBytes).toBeGreaterThan(Buffer.byteLength(body))
+})
+
 it('refuses a body of unknown length once it is too long, whatever the handler does, and then continues', async () => {
   const failed = Promise.withResolvers<unknown>()
   handler = async (req, res) => {

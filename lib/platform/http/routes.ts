@@ -41,6 +41,7 @@ const SIGNING_IN = { most: 32 }
 export const ROUTES: readonly Route[] = [
   { path: '/api/v1/openapi.json', credential: 'none', bodyBytes: SMALL, isFixed: true },
   { path: '/api/v1/imports/batch', credential: 'before the body', bodyBytes: 4 * MIB, atOnce: LARGE },
+  { path: '/api/v1/senders/many', credential: 'before the body', bodyBytes: MIB, atOnce: LARGE },
   // The first body contains the code of a link. The statement that issues a token also checks the Sender's.
   { path: '/api/v1/upload-links/open', credential: 'with the body', bodyBytes: SMALL, atOnce: CALLING },
   { path: '/api/v1/tokens', credential: 'with the body', bodyBytes: SMALL, atOnce: CALLING },
@@ -49,7 +50,8 @@ export const ROUTES: readonly Route[] = [
   { path: '/api/auth', credential: 'with the body', bodyBytes: SMALL, atOnce: SIGNING_IN },
   { path: '/api/inbox', credential: 'with the body', bodyBytes: 4 * SMALL },
   { path: '/api', credential: 'before the body', bodyBytes: SMALL },
-  // A list of addresses to import from, and a webhook whose signature is explained.
+  // The names of many Senders, a list of addresses to import from, and a webhook whose signature is explained.
+  { path: '/dashboard/senders', credential: 'with the body', bodyBytes: MIB, atOnce: RENDERING },
   { path: '/dashboard/pipes/*/import', credential: 'with the body', bodyBytes: MIB, atOnce: LARGE },
   { path: '/dashboard/webhooks/verify', credential: 'with the body', bodyBytes: MIB, atOnce: LARGE },
   { path: '/docs', credential: 'none', bodyBytes: SMALL, atOnce: RENDERING, isFixed: true },
