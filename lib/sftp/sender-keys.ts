@@ -48,8 +48,8 @@ export type SenderKey = z.output<typeof senderKeyAnswer>
 const toSenderKey = (row: typeof senderKeys.$inferSelect): SenderKey => toAnswer(senderKeyAnswer, row)
 
 /**
- * Adds a key. The holder of the private key may upload over SFTP to every Pipe in the workspace whose SFTP source is
- * on.
+ * Adds a key. The holder of the private key may upload over SFTP to every Pipe that the Sender may use and whose SFTP
+ * source is on.
  */
 export async function addSenderKey(
   { db, clock }: CoreRuntime,

@@ -11,7 +11,7 @@ export function AddKey({ senderId }: { senderId: string }) {
   return (
     <FormDialog
       title="Add an SSH key"
-      description="Anyone with its private key can upload for this Sender, to every Pipe whose SFTP source is on."
+      description="Anyone with its private key can upload for this Sender, to every Pipe that it may use and whose SFTP source is on."
       trigger={<Button icon={Plus}>Add a key</Button>}
       action={addKey.bind(null, senderId)}
       submit="Add"
