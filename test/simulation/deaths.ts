@@ -86,6 +86,7 @@ const habitsOf = ({ bytes, destinations = 1 }: Plot): Habits => ({
       startsLate: false,
       interop: undefined,
       lanes: 1,
+      endsTogether: false,
       cuts: [],
     },
   ],

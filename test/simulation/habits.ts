@@ -180,7 +180,7 @@ function drawPlan(
 ): UploadPlan {
   const bytes = choices.pick([18_000, 26_000, 18_000, 26_000, 9_000, 16_384, 8_192, 700, 1, 0])
   const protocols = ['tus', 'http', 'resumable-http', 'join', 'lanes'] as const
-  const protocol = protocols[choices.weighted([60, 8, 15, joins ? 80 : 0, joins ? 0 : 25])]!
+  const protocol = protocols[choices.weighted([60, 8, 15, joins ? 80 : 0, joins ? 0 : 40])]!
   const isInLanes = protocol === 'lanes'
   return {
     protocol,
@@ -198,6 +198,7 @@ function drawPlan(
     startsLate: idles && choices.percent(40),
     interop: choices.pick(['10', '6', undefined]),
     lanes: choices.whole(1, 4),
+    endsTogether: choices.percent(50),
     cuts: choices.pick([[0.5], [0.3, 0.6], [0, 0.4]]).map((share) => Math.floor(share * bytes)),
   }
 }

@@ -148,16 +148,6 @@ export const DESTINATION_FAULTS: PlantedFault[] = [
     ],
   },
   {
-    name: 'the last two lanes of a file do not wait for each other',
-    withinSeeds: 1000,
-    edits: [
-      {
-        find: "lease_fence + 1 as fence from files where id = ${fileId}::uuid and status = 'uploading' for no key update",
-        replace: "lease_fence + 1 as fence from files where id = ${fileId}::uuid and status = 'uploading'",
-      },
-    ],
-  },
-  {
     name: 'the lanes of an ended file go on',
     withinSeeds: 500,
     edits: [

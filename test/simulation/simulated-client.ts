@@ -36,6 +36,8 @@ export type UploadPlan = {
   interop: string | undefined
   /** How many lanes it asks for. */
   lanes: number
+  /** Its lanes wait for each other before their last requests. */
+  endsTogether: boolean
   /** Where a joined file is cut into pieces. */
   cuts: number[]
 }

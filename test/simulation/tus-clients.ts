@@ -119,10 +119,39 @@ export class JoiningClient extends TusClient {
   }
 }
 
+/** The lanes of a file that wait for each other. */
+class Gathering {
+  readonly #absent: Set<SimulatedClient>
+  readonly #complete = Promise.withResolvers<void>()
+
+  constructor(clients: readonly SimulatedClient[]) {
+    this.#absent = new Set(clients)
+  }
+
+  join(client: SimulatedClient): Promise<void> {
+    this.#absent.delete(client)
+    if (this.#absent.size === 0) this.#complete.resolve()
+    return this.#complete.promise
+  }
+}
+
 /** A range of a file with lanes. Its file ends all of them. */
 class LaneClient extends TusClient {
+  gathering: Gathering | undefined
+
+  override async run(): Promise<void> {
+    await super.run()
+    void this.gathering?.join(this)
+  }
+
   protected override async cancels(): Promise<boolean> {
     return false
+  }
+
+  protected override async request(...[method, body, headers]: Parameters<TusClient['request']>) {
+    const isLast = method === 'PATCH' && this.confirmedBytes + body!.length === this.source.length
+    if (isLast) await this.gathering?.join(this)
+    return super.request(method, body, headers)
   }
 }
 
@@ -149,12 +178,15 @@ export class LanesClient extends TusClient {
     const body = await this.create()
     if (!body) return
     const { lanes }: { lanes: { url: string; firstByte: number; length: number }[] } = JSON.parse(body)
-    this.pieces = lanes.map(({ url, firstByte, length }) => {
+    const pieces = lanes.map(({ url, firstByte, length }) => {
       const source = this.source.subarray(firstByte, firstByte + length)
       const plan = { ...this.plan, protocol: 'lane' as const }
       const lane = new LaneClient(this.world, laneName(this.name, firstByte), source, plan)
       lane.fileId = url.split('/').at(-1)
       return lane
     })
+    const gathering = this.plan.endsTogether ? new Gathering(pieces) : undefined
+    for (const lane of pieces) lane.gathering = gathering
+    this.pieces = pieces
   }
 }
