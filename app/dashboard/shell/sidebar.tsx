@@ -22,6 +22,7 @@ export function Sidebar({ meter, account }: { meter: ReactNode; account: ReactNo
         {meter}
         <Link
           href="/docs"
+          prefetch={false}
           className="flex h-8 items-center gap-2.5 rounded-md px-2.5 text-ink-soft text-sm hover:bg-hover hover:text-ink"
         >
           <BookOpen className="size-4" strokeWidth={1.8} aria-hidden />
