@@ -66,6 +66,16 @@ const completeSecond = async (UploadId: string) => {
   const MultipartUpload = { Parts: [{ PartNumber: 2, ETag, ChecksumCRC32: CRC }] }
   return s3().send(new CompleteMultipartUploadCommand({ Bucket: BUCKET, Key, UploadId, MultipartUpload }))
 }
+const completeUnequal = async () => {
+  const UploadId = await create()
+  const bytes = 5 * 2 ** 20
+  const sent = [bytes, bytes + 1].map((size, n) =>
+    part(UploadId, { PartNumber: n + 1, Body: Buffer.alloc(size) }),
+  )
+  const Parts = (await Promise.all(sent)).map(({ ETag }, n) => ({ PartNumber: n + 1, ETag }))
+  const MultipartUpload = { Parts }
+  return s3().send(new CompleteMultipartUploadCommand({ Bucket: BUCKET, Key, UploadId, MultipartUpload }))
+}
 const WHOLE = { ChecksumAlgorithm: 'CRC32', ChecksumType: 'FULL_OBJECT' }
 
 /** The error code for a request that breaks each rule, and the request, which succeeds without the rule. */
@@ -125,6 +135,7 @@ const BROKEN: Partial<Record<RuleName, [code: string, () => Promise<unknown>]>> 
   'if-none-match-required': ['AccessDenied', async () => complete(await create())],
   'no-if-none-match': ['NotImplemented', () => put({ IfNoneMatch: '*' })],
   'consecutive-part-numbers': ['InvalidPartOrder', async () => completeSecond(await create())],
+  'equal-parts': ['InvalidPart', completeUnequal],
   'well-formed-media-types': ['InvalidArgument', () => put({ ContentType: 'text/plain; name="' })],
   'hosts-of-aws': [
     'PermanentRedirect',

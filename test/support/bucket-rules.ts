@@ -193,6 +193,17 @@ export const RULES = {
       if (parts.some(({ number }, n) => number !== n + 1)) throw new S3Error('InvalidPartOrder')
     },
   },
+  /** R2: all parts but the last have the same size, and the last is not larger. */
+  'equal-parts': {
+    async admit(call) {
+      const upload = await uploadOf(call)
+      if (!upload || call.request.operation !== 'CompleteMultipartUpload') return
+      const parts = (await call.storage.uploads.parts(upload.id)).toSorted((a, b) => a.number - b.number)
+      const [first, last] = [parts[0]!, parts.at(-1)!]
+      if (last.size > first.size || parts.slice(0, -1).some(({ size }) => size !== first.size))
+        throw new S3Error('InvalidPart', 'All non-trailing parts must have the same length.')
+    },
+  },
   /** A proxy in front of the provider that responds with its own page. */
   'html-answers': {
     instead: () => ({

@@ -13,7 +13,7 @@ import { days, hours } from '../../platform/kernel/clock.ts'
 import { expireUploads } from '../../recovery/upload-sweeps.ts'
 
 const MiB = 1024 * 1024
-const { at, otherPipe, renew } = tusSite({ bucket: { rules: ['consecutive-part-numbers'] } })
+const { at, otherPipe, renew } = tusSite({ bucket: { rules: ['consecutive-part-numbers', 'equal-parts'] } })
 
 type Lane = { url: string; firstByte: number; length: number; offset: number }
 const lanesIn = ({ body }: TusReply): Lane[] => JSON.parse(body).lanes
