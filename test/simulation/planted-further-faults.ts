@@ -155,11 +155,6 @@ export const DESTINATION_FAULTS: PlantedFault[] = [
     ],
   },
   {
-    name: 'the last part of a lane is kept in the database',
-    withinSeeds: 500,
-    edits: [{ find: 'if (isLast && this.#upload.isLane) return false', replace: '' }],
-  },
-  {
     name: 'every lane numbers its parts from 1',
     withinSeeds: 200,
     edits: [{ find: 'lane."lengthBytes", lane."partsBefore",', replace: 'lane."lengthBytes", 0,' }],
