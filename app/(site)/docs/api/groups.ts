@@ -1,6 +1,6 @@
-import { TAGS } from '#lib/api/open-api-document.ts'
 import type { Operation } from '#lib/api/operation.ts'
 import { OPERATIONS } from '#lib/api/operations.ts'
+import { TAGS } from '#lib/api/tags.ts'
 import { slugOf } from '../read-markdown.ts'
 
 type Group = { title: string; summary: string; href: string; operations: Operation[] }

@@ -1,0 +1,22 @@
+/** What the operations of each tag are about: the groups of the API reference. */
+export const TAGS: Record<string, string> = {
+  Tokens: 'Short-lived tokens that let a browser upload, issued by a Sender for a Pipe.',
+  'Upload links': 'Links that let people without an account upload to a Pipe.',
+  Uploads: 'Uploads that your backend creates, for clients that only send bytes.',
+  Imports: 'Files that Sluice fetches from a URL on behalf of a Sender.',
+  'Data Stores': 'Your buckets, with the credentials to write to them.',
+  Pipes: 'Upload endpoints: their restrictions, and the Data Stores their files go to.',
+  Senders: 'Your backends and devices, which can request tokens.',
+  'Groups of Senders': 'Senders that share their limits, and are rotated, moved and revoked together.',
+  Files: 'Uploads and their outcomes.',
+  Batches: 'Uploads that belong together, and one event when all of them have ended.',
+  'Pipe webhook': "A Pipe's first webhook output, addressed by its Pipe.",
+  'Webhook outputs': 'Where events are sent: up to five for each Pipe, and five for the entire workspace.',
+  'Decision hooks': 'Your endpoints that decide on uploads and their objects.',
+  Events: 'A live stream of events.',
+  Deliveries: 'Events sent to webhooks: list the attempts with their responses, and resend events.',
+  Account: 'Account keys, usage and the audit log.',
+  People: "The workspace's members, their roles, and invitations.",
+  Configuration: 'The lock that `sluice apply` holds while it changes a workspace.',
+  Document: 'This document.',
+}
