@@ -52,7 +52,7 @@ async function serve(req: IncomingMessage, res: ServerResponse): Promise<void> {
     return void res.writeHead(200, { ETag: '"object"', 'Content-Length': 0 }).end()
   }
   if (operation === 'CompleteMultipartUpload')
-    return complete(res, uploadId!, Buffer.concat(await req.toArray()).toString())
+    return complete(res, { key, uploadId: uploadId! }, Buffer.concat(await req.toArray()).toString())
   await discard(req)
   if (operation === 'CreateMultipartUpload') {
     const id = `upload-${++nextUpload}`
@@ -69,7 +69,11 @@ async function serve(req: IncomingMessage, res: ServerResponse): Promise<void> {
 }
 
 /** Requires, like AWS, that the numbers of parts with checksums start at 1 and have no gaps. */
-function complete(res: ServerResponse, uploadId: string, body: string): void {
+function complete(
+  res: ServerResponse,
+  { key, uploadId }: { key: string; uploadId: string },
+  body: string,
+): void {
   const numbers = [...body.matchAll(/<PartNumber>(\d+)</g)].map(([, number]) => Number(number))
   const hasGap = numbers.some((number, n) => number !== n + 1)
   if (hasGap && uploads.get(uploadId)?.hasChecksums) {
@@ -78,7 +82,8 @@ function complete(res: ServerResponse, uploadId: string, body: string): void {
     return
   }
   uploads.delete(uploadId)
-  xml(res, '<CompleteMultipartUploadResult><ETag>"whole"</ETag></CompleteMultipartUploadResult>')
+  const named = `<Location>${key}</Location><Key>${key}</Key>`
+  xml(res, `<CompleteMultipartUploadResult>${named}<ETag>"whole"</ETag></CompleteMultipartUploadResult>`)
 }
 
 function operationOf(method: string, url: URL): string {
