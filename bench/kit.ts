@@ -27,7 +27,7 @@ const { only } = readOptions('npm run bench -- kit [--only listen|upload|folder]
 const GIB = 2 ** 30
 const CHUNK = Buffer.alloc(2 ** 24, 'sluice')
 
-buildIfNeeded()
+await buildIfNeeded()
 buildKitIfNeeded()
 using folder = temporaryFolder()
 using home = temporaryFolder()

@@ -25,7 +25,7 @@ const WARM_UP = 500
 
 /** Measures both on this machine, and writes the results. */
 export async function measureRequests(file: URL): Promise<void> {
-  buildIfNeeded()
+  await buildIfNeeded()
   const postgres = await startPostgres()
   try {
     const tokenMs = await measureTokens(postgres.url)

@@ -122,7 +122,7 @@ async function memory(what: string, contenders: Contender[]): Promise<Finding> {
   }
 }
 
-buildIfNeeded()
+await buildIfNeeded()
 const { folder: packed } = await stageServer(join(COMPILED, 'server'))
 const sluice = join(packed, 'server.js')
 const postgres = await startPostgres()

@@ -17,7 +17,7 @@ const BROWSERS = [
 
 const usage = 'npm run drill -- browsers [--only <name>]'
 const { only } = readOptions(usage, { options: { only: { type: 'string' } } }).values
-buildIfNeeded()
+await buildIfNeeded()
 for (const { name, open, packages } of BROWSERS.filter(({ name }) => !only || name === only)) {
   const visitor = await open()
   if (!visitor) {

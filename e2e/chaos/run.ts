@@ -162,7 +162,7 @@ async function main(): Promise<boolean> {
     },
   )
   const seed = values.seed ?? randomBytes(4).toString('hex')
-  buildIfNeeded()
+  await buildIfNeeded()
   // Child processes end with this process, if it exits normally: see test/support/until-exit.ts.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(1))
   const server = values.embedded ? undefined : await startPostgres()

@@ -168,7 +168,7 @@ async function main(): Promise<boolean> {
     options: { times: { type: 'string', default: '10' }, mode: { type: 'string' } },
   })
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(1))
-  buildIfNeeded()
+  await buildIfNeeded()
   const rounds: Round[] = []
   for (const mode of MODES.filter((name) => !values.mode || values.mode === name))
     for (let n = 0; n < Number(values.times); n++) {

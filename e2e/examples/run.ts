@@ -28,7 +28,7 @@ const { only } = readOptions(USAGE, { options: { only: { type: 'string' } } }).v
 const wanted = EXAMPLES.filter((example) => only === undefined || example === only)
 if (wanted.length === 0) misused(`There is no example "${only}".`, USAGE)
 
-buildIfNeeded()
+await buildIfNeeded()
 using data = temporaryFolder()
 const server = await startSluice({ DATA_DIR: data.path, LOG_LEVEL: 'warn' }, process.cwd())
 const demo = readDemo(data.path)

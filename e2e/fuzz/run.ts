@@ -28,7 +28,7 @@ const { values } = parseArgs({
 const requests = Number(values.requests)
 const seed = values.seed ?? randomBytes(4).toString('hex')
 
-buildIfNeeded()
+await buildIfNeeded()
 const folder = temporaryFolder()
 const sluice = await startSluice({ DATA_DIR: folder.path, FREE_TIER_BYTES: '0' })
 const target = targetOf(readDemo(folder.path))

@@ -16,7 +16,7 @@ const PASS_BYTES = 30_000_000
 const OUTAGE_MS = 60_000
 const OUTAGES = ['offline', 'server away', 'token endpoint failing', 'asleep for an hour', 'token revoked']
 
-buildIfNeeded()
+await buildIfNeeded()
 using folder = temporaryFolder()
 const sluice = await startSluice({ DATA_DIR: folder.path, LOG_LEVEL: 'warn' })
 const demo = JSON.parse(readFileSync(join(folder.path, 'demo.json'), 'utf8'))
