@@ -285,4 +285,22 @@ describe('a file with lanes', () => {
     expect(statuses).toEqual([410, 410])
     expect(await fileOf(url)).toMatchObject({ status: 'canceled', tails: 0 })
   })
+
+  it('lets its other lanes record parts while the end of a request waits for the usage', async () => {
+    const { url, lanes } = await beginLanes(2)
+    const { db } = at.database
+    const writing = await db.transaction(async (tx) => {
+      await tx.execute(
+        sql`select from usage_months where workspace_id = ${at.site.workspaceId}::uuid for update`,
+      )
+      const patching = at.client.patch(lanes[0]!.url, 0, bytesOf(lanes[0]!).subarray(0, 1000))
+      const waiting = sql`select count(*)::int as count from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock'`
+      await expect.poll(() => rows(db, waiting)).toEqual([{ count: 1 }])
+      // A part's foreign key takes this lock.
+      await rows(db, sql`select from files where id = ${fileIdOf(url)}::uuid for key share nowait`)
+      return { patching }
+    })
+    expect((await writing.patching).status).toBe(204)
+  })
 })

@@ -32,7 +32,7 @@ export function touched(fileId: string, now: SQL): SQL {
   return sql`touched as (update files whole set first_byte_at = coalesce(whole.first_byte_at, ${now}), last_byte_at = ${now},
       resume_count = whole.resume_count + whole.interrupted::int, interrupted = false,
       expires_at = least(${now} + whole.expiry_seconds * interval '1 second', whole.expires_by)
-    from (select id from files where id = ${fileId}::uuid and exists (select from moved) for update skip locked) untouched
+    from (select id from files where id = ${fileId}::uuid and exists (select from moved) for no key update skip locked) untouched
     where whole.id = untouched.id)`
 }
 
