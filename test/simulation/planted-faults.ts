@@ -228,7 +228,7 @@ export const PLANTED_FAULTS: PlantedFault[] = [
   {
     name: 'an upload that ends keeps the bytes that are committed while it waits for its row',
     mendedBy: 'c1fd07b',
-    withinSeeds: 1000,
+    withinSeeds: 10_000,
     edits: [
       {
         find: '    select lanes::text from ended`,',
