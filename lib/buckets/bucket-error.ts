@@ -1,10 +1,17 @@
 /**
  * The kinds of bucket errors, by what can be done about them. `trouble` is a transient error (no response, 5xx,
  * SlowDown), and `refused` is permanent until someone changes something. `no_such_upload`: the bucket has no such
- * multipart upload. `exists`: there is already an object with that key. `impossible`: the parts can never become the
- * object. `aborted`: Sluice aborted the request.
+ * multipart upload. `exists`: there is already an object with that key. `damaged`: the bytes did not arrive as they were
+ * sent. `impossible`: the parts can never become the object. `aborted`: Sluice aborted the request.
  */
-export type BucketErrorKind = 'trouble' | 'refused' | 'no_such_upload' | 'exists' | 'impossible' | 'aborted'
+export type BucketErrorKind =
+  | 'trouble'
+  | 'refused'
+  | 'no_such_upload'
+  | 'exists'
+  | 'damaged'
+  | 'impossible'
+  | 'aborted'
 
 /** The parts of the bucket's response that help to find the cause. */
 type Told = {
@@ -56,9 +63,16 @@ const KINDS: Record<Exclude<BucketErrorKind, 'aborted'>, readonly string[]> = {
   ],
   no_such_upload: ['NoSuchUpload'],
   exists: ['PreconditionFailed'],
+  damaged: ['BadDigest'],
   impossible: [
-    ...['InvalidPart', 'InvalidPartOrder', 'EntityTooSmall', 'EntityTooLarge', 'BadDigest', 'MalformedXML'],
-    'NotImplemented',
+    ...[
+      'InvalidPart',
+      'InvalidPartOrder',
+      'EntityTooSmall',
+      'EntityTooLarge',
+      'MalformedXML',
+      'NotImplemented',
+    ],
   ],
   refused: [
     ...[

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
-import { addressOf, type BucketPlace, objectHeaders, storageOf } from './bucket-place.ts'
+import { addressOf, type BucketPlace, storageOf } from './bucket-place.ts'
 import { capabilitiesOf } from './providers.ts'
+import { objectHeaders } from './s3/request-headers.ts'
 
 it.each([
   ['media', 'https://s3.example.com', false, 'media.s3.example.com', ''],

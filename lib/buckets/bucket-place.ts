@@ -20,29 +20,6 @@ export type BucketPlace = {
 export type Target = { key: string; contentType: string; object?: FileObject | null }
 
 /**
- * The headers that describe a new object, for PutObject and CreateMultipartUpload. Object settings override the
- * bucket's settings, except for a key that the bucket requires.
- */
-export function objectHeaders(place: BucketPlace, { contentType, object }: Target): Record<string, string> {
-  const { metadata, cacheControl, contentDisposition, tags } = object ?? {}
-  const storageClass = object?.storageClass ?? place.storageClass
-  const encryption = encryptionOf(place.encryption, object?.encryption)
-  return {
-    'content-type': contentType,
-    ...(storageClass && { 'x-amz-storage-class': storageClass }),
-    ...(encryption?.type === 'SSE-S3' && { 'x-amz-server-side-encryption': 'AES256' }),
-    ...(encryption?.type === 'SSE-KMS' && {
-      'x-amz-server-side-encryption': 'aws:kms',
-      'x-amz-server-side-encryption-aws-kms-key-id': encryption.keyId,
-    }),
-    ...(cacheControl && { 'cache-control': cacheControl }),
-    ...(contentDisposition && { 'content-disposition': contentDisposition }),
-    ...(tags && { 'x-amz-tagging': formOf(tags) }),
-    ...(metadata && metadataHeaders(metadata)),
-  }
-}
-
-/**
  * The bucket's settings that apply to this object because its own settings do not override them. Null if there are
  * none.
  */
@@ -55,26 +32,15 @@ export function storageOf(place: BucketPlace, object: FileObject | null): Object
 }
 
 /** A Pipe may require stronger encryption than its Data Store, but cannot drop or replace the Data Store's key. */
-function encryptionOf(demanded: Encryption | null, asked: Encryption | undefined): Encryption | null {
+export function encryptionOf(demanded: Encryption | null, asked: Encryption | undefined): Encryption | null {
   return demanded?.type === 'SSE-KMS' ? demanded : (asked ?? demanded)
-}
-
-const formOf = (pairs: Record<string, string>) =>
-  Object.entries(pairs)
-    .map((pair) => pair.map(encodeURIComponent).join('='))
-    .join('&')
-
-function metadataHeaders(metadata: Record<string, string>): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(metadata).map(([name, value]) => [`x-amz-meta-${name}`, inAscii(value)]),
-  )
 }
 
 /** An encoded word (RFC 2047) has at most 75 characters, which leaves room for 45 bytes in base64. */
 const MAX_WORD_BYTES = 45
 
 /** S3 decodes metadata values according to RFC 2047, and encodes non-ASCII values when it returns them. */
-function inAscii(value: string): string {
+export function inAscii(value: string): string {
   if (/^[ -~]*$/.test(value)) return value
   const words: string[] = ['']
   for (const character of value) {

@@ -4,7 +4,6 @@ import { afterEach, expect, it, vi } from 'vitest'
 import { startDrippingBucket } from '../../test/support/dripping-bucket.ts'
 import { systemClock } from '../platform/kernel/clock.ts'
 import { createCaller } from './call-bucket.ts'
-import { capabilitiesOf } from './providers.ts'
 
 afterEach(() => {
   vi.useRealTimers()
@@ -13,18 +12,10 @@ afterEach(() => {
 it('allows 30 s plus one second per 256 KiB for a part, including its response', async () => {
   const bucket = await startDrippingBucket()
   const http = new Agent()
-  const place = {
-    endpoint: bucket.endpoint,
-    region: 'eu-west-1',
-    bucket: 'media',
-    forcePathStyle: true,
-    storageClass: null,
-    encryption: null,
-    capabilities: capabilitiesOf('minio', null),
-  }
+  const place = { endpoint: bucket.endpoint, bucket: 'media', forcePathStyle: true }
   const call = createCaller(
     place,
-    { accessKeyId: 'A', secretAccessKey: 'secret' },
+    { authorize: ({ headers }) => headers },
     { clock: systemClock, agents: { http, https: http as never }, retryDelaysMs: [] },
   )
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })

@@ -4,18 +4,19 @@ import type { Clock } from '../platform/kernel/clock.ts'
 import { isSluiceError } from '../platform/kernel/errors.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import { span } from '../platform/tracing/span.ts'
-import { type Credentials, createAuthorizer } from './authorize-request.ts'
 import { BucketError, badResponse, isBucketError, readFault } from './bucket-error.ts'
-import { addressOf, type BucketPlace } from './bucket-place.ts'
+import { addressOf } from './bucket-place.ts'
+import { canonicalQuery, encodePath } from './encode-address.ts'
 import { type BucketResponse, exchange, type ResponseMemory } from './exchange.ts'
 import { NO_TOKEN } from './service-account.ts'
-import { canonicalQuery, encodePath, sha256, UNSIGNED_PAYLOAD } from './sign-request.ts'
 
 /** One operation on a bucket: signed, sent, counted, and retried after transient errors. */
 export type Call = {
   operation: string
   method: 'PUT' | 'POST' | 'GET' | 'HEAD' | 'DELETE'
   key: string
+  /** The number of the part that the request sends. */
+  part?: number
   query?: Record<string, string>
   headers?: Record<string, string>
   body?: readonly Uint8Array[]
@@ -31,6 +32,30 @@ export type Call = {
 }
 
 export type CallBucket = (call: Call) => Promise<BucketResponse>
+
+/** A request as it is sent, but without credentials. */
+export type OutgoingRequest = {
+  method: string
+  /** The path, encoded as it is sent. */
+  path: string
+  query: Record<string, string>
+  /** Lower-case names, including `host`. */
+  headers: Record<string, string>
+  body: readonly Uint8Array[]
+  signBody: boolean
+}
+
+/** Proves to the bucket that a request has the Data Store's credentials. */
+export type Authorizer = {
+  /** Returns the headers to send. */
+  authorize(request: OutgoingRequest): Record<string, string> | Promise<Record<string, string>>
+  /** Added to the query of each request. It may be a secret, so only the request itself contains it. */
+  query?: Record<string, string>
+  /** For temporary credentials: obtains others for the next request, because the bucket rejected those in `headers`. */
+  replace?(headers: Record<string, string>): void
+}
+
+type Place = Parameters<typeof addressOf>[0]
 
 export type BucketDeps = {
   clock: Clock
@@ -48,10 +73,9 @@ const SILENCE_MS = 30_000
 /** The time limit for a call with all its retries, in addition to the time that its bytes need. */
 const DEADLINE_MS = 30_000
 const SLOWEST_BYTES_PER_MS = (256 * 1024) / 1000
-const EMPTY_SHA256 = sha256('')
 
-export function createCaller(place: BucketPlace, credentials: Credentials, deps: BucketDeps): CallBucket {
-  const send = createSender(place, credentials, deps)
+export function createCaller(place: Place, authorizer: Authorizer, deps: BucketDeps): CallBucket {
+  const send = createSender(place, authorizer, deps)
 
   const attempt = async (call: Call, deadlineMs: number): Promise<BucketResponse> => {
     const startedAt = performance.now()
@@ -84,24 +108,24 @@ export function createCaller(place: BucketPlace, credentials: Credentials, deps:
 
 /** Sends a request once, or twice if the bucket rejects temporary credentials that can be replaced. */
 function createSender(
-  place: BucketPlace,
-  credentials: Credentials,
+  place: Place,
+  authorizer: Authorizer,
   deps: BucketDeps,
 ): (call: Call, deadlineMs: number) => Promise<BucketResponse> {
   const { base, host, prefix } = addressOf(place)
-  const authorizer = createAuthorizer(place.region, credentials, deps)
   const agent = base.protocol === 'https:' ? deps.agents.https : deps.agents.http
 
   return async (call, deadlineMs) => {
     const body = call.body ?? []
     const path = encodePath(`${prefix}/${call.key}`)
-    const query = call.query ?? {}
+    const query = { ...call.query, ...authorizer.query }
     const unsigned = {
       method: call.method,
       path,
       query,
       headers: { host, 'content-length': String(call.bytes ?? 0), ...call.headers },
-      payloadHash: hashOf(call),
+      body,
+      signBody: call.signBody ?? false,
     }
     const search = canonicalQuery(query)
     const send = (headers: Record<string, string>) =>
@@ -130,7 +154,7 @@ function createSender(
 function traced(call: Call, attempt: () => Promise<BucketResponse>): Promise<BucketResponse> {
   return span(`bucket ${call.operation}`, attempt, {
     kind: 'client',
-    attributes: () => ({ 'sluice.part': call.query?.partNumber, 'sluice.bytes': call.bytes }),
+    attributes: () => ({ 'sluice.part': call.part, 'sluice.bytes': call.bytes }),
   })
 }
 
@@ -140,11 +164,6 @@ function traced(call: Call, attempt: () => Promise<BucketResponse>): Promise<Buc
  */
 function deadlineOf({ bytes = 0, wantedBytes = 0, silenceMs = 0 }: Call): number {
   return silenceMs + DEADLINE_MS + (bytes + wantedBytes) / SLOWEST_BYTES_PER_MS
-}
-
-function hashOf({ body, signBody }: Call): string {
-  if (!body || body.length === 0) return EMPTY_SHA256
-  return signBody ? sha256(Buffer.concat(body)) : UNSIGNED_PAYLOAD
 }
 
 /** S3 may respond to CompleteMultipartUpload and UploadPartCopy with 200 before it finds an error. */

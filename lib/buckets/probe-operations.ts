@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import type { FileObject } from '#drizzle/schema/index.ts'
-import type { Credentials } from './authorize-request.ts'
 import { type BucketError, isBucketError } from './bucket-error.ts'
 import type { BucketPlace } from './bucket-place.ts'
 import type { BucketDeps } from './call-bucket.ts'
-import { openBucket } from './open-bucket.ts'
+import { type BucketClient, type Credentials, openBucket } from './open-bucket.ts'
 import type { Capabilities } from './providers.ts'
 
 /** The folder for objects written by checks, under the Data Store's prefix. */
@@ -23,7 +22,7 @@ export class ProbeOperations {
   readonly #options: { signal: AbortSignal }
   readonly #folder: string
   readonly #written: string[] = []
-  #bucket: ReturnType<typeof openBucket>
+  #bucket: BucketClient
 
   constructor(place: ProbePlace, deps: BucketDeps, signal: AbortSignal) {
     this.#options = { signal }

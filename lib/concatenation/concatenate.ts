@@ -102,7 +102,7 @@ async function assemble(
   lease.assertHeld()
   try {
     const options = { signal, repeated }
-    return await copying.completeMultipart({ key, multipartId }, { parts, ...whole }, options)
+    return await copying.completeMultipart({ ...target, multipartId }, { parts, ...whole }, options)
   } catch (error) {
     // An earlier attempt, whose response was lost, has created the object, so this multipart upload is left over.
     if (classify(error, 'join', { sentBefore: true }).verdict === 'compare')

@@ -147,7 +147,8 @@ export async function makeObject(context: UploadContext, file: Claimed, lease: L
     if (faults.has(dataStoreId)) return judgeFault(context, attempt, 'last part', faults.get(dataStoreId))
     if (isMissing) return { kind: 'left', refusal: undefined, isCertain: !file.sentBefore }
     const { fileId, bytes, crc32, sentBefore } = file
-    const at = { ...destination, bucket: destination.open() }
+    const target = { key: destination.key, contentType: contentTypeOf(file.filetype), object: file.object }
+    const at = { ...destination, bucket: destination.open(), target }
     const assembly = { fileId, lease, bytes, crc32, sentBefore, destination: at }
     return judge(context, attempt, 'complete', assemble(context, assembly, attempt.lease.signal))
   })

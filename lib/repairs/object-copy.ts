@@ -143,11 +143,11 @@ export class ObjectCopy {
     { multipartId, sentBefore }: { multipartId: string; sentBefore: boolean },
     object: Parameters<Bucket['completeMultipart']>[1],
   ): Promise<Delivered> {
-    const { bucket, key } = this.#places.target
+    const { bucket, ...target } = this.#places.target
     const options = { signal: this.#signal, repeated: sentBefore }
-    const { etag } = await bucket.completeMultipart({ key, multipartId }, object, options)
+    const completed = await bucket.completeMultipart({ ...target, multipartId }, object, options)
     this.#context.checkpoint('complete answered')
-    return { etag, certainty: 'answered' }
+    return { ...completed, certainty: 'answered' }
   }
 
   /** Holds a range of the object in memory, within the budget. */

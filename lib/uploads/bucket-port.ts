@@ -8,6 +8,7 @@ type BucketLimits = {
   dropsUnfinishedAfterHours: number | null
 }
 export type Body = { chunks: readonly Uint8Array[]; bytes: number; crc32: number }
+/** `etag`: what the bucket returned for the part, and what names it when the parts become an object. */
 export type SentPart = { number: number; etag: string; crc32: number | null }
 type Options = { signal?: AbortSignal | undefined }
 /** `repeated`: the same request was sent before, and its outcome is unknown. */
@@ -16,6 +17,7 @@ type WriteOptions = Options & { repeated?: boolean }
 export type Target = { key: string; contentType: string; object: FileObject | null }
 /** The result of a PutObject. `isFound`: the object already existed, and was looked up. */
 export type PutResult = { etag: string | null; isFound?: boolean }
+/** `multipartId`: sets the parts of one attempt to store this object apart from those of other attempts. */
 type Multipart = { key: string; multipartId: string }
 export type ListedPage = {
   objects: { key: string; bytes: number; modifiedMs: number }[]
@@ -38,11 +40,12 @@ export type Bucket = {
   putObject(target: Target, body: Body, options?: WriteOptions): Promise<PutResult>
   createMultipart(target: Target, options?: Options): Promise<string>
   uploadPart(part: Multipart & { number: number }, body: Body, options?: Options): Promise<{ etag: string }>
+  /** `storage`: see `storageOf`, if the bucket stores the settings with this request instead of the first one. */
   completeMultipart(
-    upload: Multipart,
+    upload: Target & { multipartId: string },
     object: { parts: readonly SentPart[]; bytes: number; crc32: number },
     options?: WriteOptions,
-  ): Promise<{ etag: string | null }>
+  ): Promise<{ etag: string | null; storage?: ObjectStorage | null }>
   abortMultipart(upload: Multipart, options?: Options): Promise<void>
   headObject(key: string, options?: Options): Promise<{ bytes: number; etag: string | null } | undefined>
   /** Lists objects whose keys start with `prefix`; `next` is the start of the following page. */
@@ -58,7 +61,14 @@ export type Bucket = {
   forCopies(): Omit<Bucket, 'forCopies' | 'workspaceId'>
 }
 
-export type BucketFaultKind = 'trouble' | 'refused' | 'no_such_upload' | 'exists' | 'impossible' | 'aborted'
+export type BucketFaultKind =
+  | 'trouble'
+  | 'refused'
+  | 'no_such_upload'
+  | 'exists'
+  | 'damaged'
+  | 'impossible'
+  | 'aborted'
 
 /** The kind of fault if the error came from a bucket; undefined for any other error. */
 export function bucketFault(error: unknown): BucketFaultKind | undefined {

@@ -172,9 +172,9 @@ export const PLANTED_FAULTS: PlantedFault[] = [
     withinSeeds: 200,
     edits: [
       {
-        find: 'const { etag } = await bucket.completeMultipart(upload, { parts, bytes, crc32 }, options)',
+        find: 'const completed = await bucket.completeMultipart(upload, { parts, bytes, crc32 }, options)',
         replace:
-          'const etag = null; void bucket.completeMultipart(upload, { parts, bytes, crc32 }, options).catch(() => {})',
+          'const completed = { etag: null }; void bucket.completeMultipart(upload, { parts, bytes, crc32 }, options).catch(() => {})',
       },
     ],
   },

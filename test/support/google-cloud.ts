@@ -2,7 +2,7 @@ import { createPublicKey, generateKeyPairSync, randomUUID, verify } from 'node:c
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse, request as send } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { createSigner } from '#lib/buckets/sign-request.ts'
+import { createSigner } from '#lib/buckets/s3/sign-request.ts'
 import type { Clock } from '#lib/platform/kernel/clock.ts'
 
 type Claims = { iss: string; aud: string; scope: string; iat: number; exp: number }

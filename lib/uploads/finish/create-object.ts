@@ -15,7 +15,7 @@ export type Assembly = {
   fileId: string
   lease: Lease
   /** `multipartId` is null while a best-effort destination lags behind with its first part. */
-  destination: { bucket: Bucket; key: string; position: number; readonly multipartId: string | null }
+  destination: { bucket: Bucket; target: Target; position: number; readonly multipartId: string | null }
   bytes: number
   crc32: number
   /** The bucket may already have created the object, in an attempt with an unknown outcome. */
@@ -31,14 +31,14 @@ export async function assemble(
   { fileId, lease, destination, bytes, crc32, sentBefore }: Assembly,
   signal: AbortSignal,
 ): Promise<Delivered> {
-  const { bucket, key } = destination
+  const { bucket, target } = destination
   const parts = await lease.whileHeld(acknowledgedParts(context, fileId, destination, signal))
   lease.assertHeld()
-  const upload = { key, multipartId: destination.multipartId! }
+  const upload = { ...target, multipartId: destination.multipartId! }
   const options = { signal, repeated: sentBefore }
-  const { etag } = await bucket.completeMultipart(upload, { parts, bytes, crc32 }, options)
+  const completed = await bucket.completeMultipart(upload, { parts, bytes, crc32 }, options)
   context.checkpoint('complete answered')
-  return { etag, certainty: 'answered' }
+  return { ...completed, certainty: 'answered' }
 }
 
 /**

@@ -38,8 +38,8 @@ export type Fault = {
   blame: Blame
 }
 
-/** `damaged`: the bytes were corrupted in transit. `other`: not a bucket fault. */
-type Kind = BucketFaultKind | 'damaged' | 'other'
+/** `other`: not a bucket fault. */
+type Kind = BucketFaultKind | 'other'
 
 const always = (verdict: Verdict): Record<Step, Verdict> => ({
   part: verdict,
@@ -101,7 +101,7 @@ type Attempts = {
 export function classify(error: unknown, step: Step, attempts: Attempts = {}): Fault {
   const { sentBefore = false, ageMs = Number.POSITIVE_INFINITY, mayRead = true, mayClear = false } = attempts
   const cause = isSluiceError(error) && bucketFault(error.cause) ? error.cause : error
-  const kind = kindOf(cause)
+  const kind = bucketFault(cause) ?? 'other'
   const wasRepeated = sentBefore || attemptsOf(cause) > 1
   const wasCompleted = kind === 'no_such_upload' && wasRepeated && ageMs < NEVER_DROPPED_BEFORE_MS
   const isThere = step === 'complete' && (kind === 'exists' || wasCompleted)
@@ -115,12 +115,6 @@ export function classify(error: unknown, step: Step, attempts: Attempts = {}): F
   }
 }
 
-function kindOf(error: unknown): Kind {
-  const kind = bucketFault(error)
-  if (kind === 'impossible' && (error as { code?: string }).code === 'BadDigest') return 'damaged'
-  return kind ?? 'other'
-}
-
 function blameFor(error: unknown, kind: Kind): Blame {
   if (kind === 'aborted') return 'us'
   if (kind !== 'other') return 'bucket'
@@ -131,7 +125,7 @@ function blameFor(error: unknown, kind: Kind): Blame {
 
 /** Why a best-effort destination was abandoned. Temporary errors get a different reason from refusals by the bucket. */
 export function failureOf(fault: unknown): Failure {
-  const kind = kindOf(fault)
+  const kind = bucketFault(fault)
   const reason = kind === 'trouble' || kind === 'aborted' ? 'unavailable' : 'rejected'
   return { reason, detail: (fault as Error).message }
 }

@@ -1,9 +1,9 @@
 import { createPrivateKey } from 'node:crypto'
 import { z } from 'zod'
 import type { ProviderName } from '#drizzle/schema/index.ts'
-import type { Credentials } from '../../buckets/authorize-request.ts'
+import type { Credentials } from '../../buckets/open-bucket.ts'
+import type { AccessKey } from '../../buckets/s3/sign-request.ts'
 import type { ServiceAccountKey } from '../../buckets/service-account.ts'
-import type { AccessKey } from '../../buckets/sign-request.ts'
 import { type FieldError, invalidRequest } from '../../platform/kernel/errors.ts'
 import type { Place, Vault } from '../../platform/vault.ts'
 

@@ -1,5 +1,5 @@
 import type { ProviderName } from '#drizzle/schema/index.ts'
-import type { Credentials } from '../../buckets/authorize-request.ts'
+import type { Credentials } from '../../buckets/open-bucket.ts'
 import type { ObjectUse } from '../../buckets/probe-bucket.ts'
 import { PROBE_FOLDER } from '../../buckets/probe-operations.ts'
 import type { DataStoreRow } from './read-data-stores.ts'

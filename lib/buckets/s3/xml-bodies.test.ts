@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { Call } from './call-bucket.ts'
+import type { Call } from '../call-bucket.ts'
 import { listPage } from './xml-bodies.ts'
 
 const entry = (key: string) =>

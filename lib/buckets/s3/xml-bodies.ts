@@ -1,6 +1,6 @@
-import { crc32ToBase64 } from '../platform/kernel/crc32.ts'
-import { badResponse, tag } from './bucket-error.ts'
-import type { CallBucket } from './call-bucket.ts'
+import { crc32ToBase64 } from '../../platform/kernel/crc32.ts'
+import { badResponse, tag } from '../bucket-error.ts'
+import type { CallBucket } from '../call-bucket.ts'
 
 /** A copied part's CRC32 is only known if the bucket returned it. */
 export type NamedPart = { number: number; etag: string; crc32: number | null }

@@ -1,4 +1,6 @@
 import { createHmac, createSecretKey, hash, type KeyObject } from 'node:crypto'
+import type { OutgoingRequest } from '../call-bucket.ts'
+import { canonicalQuery } from '../encode-address.ts'
 
 /**
  * AWS Signature Version 4 in the Authorization header, for S3: the path is encoded once, and the body can be
@@ -6,13 +8,7 @@ import { createHmac, createSecretKey, hash, type KeyObject } from 'node:crypto'
  */
 type Signer = (request: Unsigned, nowMs: number) => Record<string, string>
 
-export type Unsigned = {
-  method: string
-  /** The path, encoded as it is sent. */
-  path: string
-  query: Record<string, string>
-  /** Lower-case names, including `host`. */
-  headers: Record<string, string>
+type Unsigned = Pick<OutgoingRequest, 'method' | 'path' | 'query' | 'headers'> & {
   /** The SHA-256 of the body in hex, or UNSIGNED-PAYLOAD. */
   payloadHash: string
 }
@@ -61,26 +57,6 @@ export function createSigner(region: string, { accessKeyId, secretAccessKey }: A
     headers.authorization = `${ALGORITHM} Credential=${accessKeyId}/${scope}, SignedHeaders=${signedHeaders}, Signature=${signature}`
     return headers
   }
-}
-
-/** Returns the query as it is signed and sent: sorted by encoded name. */
-export function canonicalQuery(query: Record<string, string>): string {
-  return Object.entries(query)
-    .map(([name, value]) => `${encode(name)}=${encode(value)}`)
-    .sort()
-    .join('&')
-}
-
-export function encodePath(path: string): string {
-  return path.split('/').map(encode).join('/')
-}
-
-/** RFC 3986: encodes everything except unreserved characters. */
-function encode(text: string): string {
-  return encodeURIComponent(text).replace(
-    /[!'()*]/g,
-    (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`,
-  )
 }
 
 export function sha256(text: string | Uint8Array): string {

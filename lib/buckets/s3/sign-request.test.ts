@@ -1,7 +1,8 @@
 import { createHash, createHmac } from 'node:crypto'
 import { SignatureV4 } from '@smithy/signature-v4'
 import { describe, expect, it } from 'vitest'
-import { canonicalQuery, createSigner, encodePath, sha256, UNSIGNED_PAYLOAD } from './sign-request.ts'
+import { canonicalQuery, encodePath } from '../encode-address.ts'
+import { createSigner, sha256, UNSIGNED_PAYLOAD } from './sign-request.ts'
 
 const credentials = {
   accessKeyId: 'AKIDEXAMPLE',

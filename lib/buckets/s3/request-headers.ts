@@ -1,0 +1,57 @@
+import { createHash } from 'node:crypto'
+import { crc32ToBase64 } from '../../platform/kernel/crc32.ts'
+import { type BucketPlace, encryptionOf, inAscii, type Target } from '../bucket-place.ts'
+import type { Capabilities } from '../providers.ts'
+
+/**
+ * The headers that describe a new object, for PutObject and CreateMultipartUpload. Object settings override the
+ * bucket's settings, except for a key that the bucket requires.
+ */
+export function objectHeaders(place: BucketPlace, { contentType, object }: Target): Record<string, string> {
+  const { metadata, cacheControl, contentDisposition, tags } = object ?? {}
+  const storageClass = object?.storageClass ?? place.storageClass
+  const encryption = encryptionOf(place.encryption, object?.encryption)
+  return {
+    'content-type': contentType,
+    ...(storageClass && { 'x-amz-storage-class': storageClass }),
+    ...(encryption?.type === 'SSE-S3' && { 'x-amz-server-side-encryption': 'AES256' }),
+    ...(encryption?.type === 'SSE-KMS' && {
+      'x-amz-server-side-encryption': 'aws:kms',
+      'x-amz-server-side-encryption-aws-kms-key-id': encryption.keyId,
+    }),
+    ...(cacheControl && { 'cache-control': cacheControl }),
+    ...(contentDisposition && { 'content-disposition': contentDisposition }),
+    ...(tags && { 'x-amz-tagging': formOf(tags) }),
+    ...(metadata && metadataHeaders(metadata)),
+  }
+}
+
+const formOf = (pairs: Record<string, string>) =>
+  Object.entries(pairs)
+    .map((pair) => pair.map(encodeURIComponent).join('='))
+    .join('&')
+
+function metadataHeaders(metadata: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(metadata).map(([name, value]) => [`x-amz-meta-${name}`, inAscii(value)]),
+  )
+}
+
+/**
+ * Headers that make the bucket verify the bytes it receives. MD5 costs far more than CRC32, so it is only used for
+ * providers that require it.
+ */
+export function checksumHeaders(
+  { bodyChecksum }: Pick<Capabilities, 'bodyChecksum'>,
+  body: { chunks: readonly Uint8Array[]; crc32: number },
+): Record<string, string> {
+  if (bodyChecksum === 'crc32') return { 'x-amz-checksum-crc32': crc32ToBase64(body.crc32) }
+  if (bodyChecksum === 'md5') return { 'content-md5': md5(body.chunks) }
+  return {}
+}
+
+function md5(chunks: readonly Uint8Array[]): string {
+  const hash = createHash('md5')
+  for (const chunk of chunks) hash.update(chunk)
+  return hash.digest('base64')
+}
