@@ -62,7 +62,7 @@ async function* paced(from: Socket, leavesAt: (bytes: number) => number) {
   }
 }
 
-/** Delivers chunks in order, each when it is due. */
+/** Delivers chunks in order, each when it is due, and then closes the other side. */
 async function deliver(chunks: AsyncIterable<{ bytes: Buffer; atMs: number }>, to: Socket): Promise<void> {
   let before = Promise.resolve()
   try {
@@ -72,7 +72,7 @@ async function deliver(chunks: AsyncIterable<{ bytes: Buffer; atMs: number }>, t
         to.write(bytes)
       })
     await before
-    to.end()
+    to.destroySoon()
   } catch {
     to.destroy()
   }

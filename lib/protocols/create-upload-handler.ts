@@ -144,6 +144,8 @@ async function optionsResponse(context: UploadContext, request: UploadRequest): 
 }
 
 const DRAIN_BYTES = 64 * 1024 * 1024
+/** A client learns about a conflict from HEAD as well, so it should not keep sending bytes that it has sent before. */
+const DRAIN_CONFLICT_BYTES = 256 * 1024
 const DRAIN_MS = 30_000
 const DRAIN_IDLE_MS = 1000
 
@@ -164,11 +166,11 @@ export function respond(
   if (!early) return void res.end(head ? undefined : body)
   res.flushHeaders()
   if (body && !head) res.write(body)
-  drain(req, () => res.end())
+  drain(req, status === 409 ? DRAIN_CONFLICT_BYTES : DRAIN_BYTES, () => res.end())
 }
 
-function drain(req: IncomingMessage, end: () => void): void {
-  let leftBytes = DRAIN_BYTES
+function drain(req: IncomingMessage, maxBytes: number, end: () => void): void {
+  let leftBytes = maxBytes
   const idle = setTimeout(end, DRAIN_IDLE_MS)
   const longest = setTimeout(end, DRAIN_MS)
   // A source that was created but never started would keep the body from being read.

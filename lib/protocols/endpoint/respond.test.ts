@@ -14,7 +14,8 @@ const LENGTH = { 'Content-Length': String(BODY.length) }
 /** Refuses every request as the endpoint does: a source has been created for the body, but not started. */
 const refuse = (req: IncomingMessage, res: ServerResponse) => {
   new RequestSource(req)
-  respond(req, res, { status: 401, headers: {}, body: 'refused' })
+  const status = req.url === '/conflict' ? 409 : 401
+  respond(req, res, { status, headers: {}, body: 'refused' })
 }
 const server = createServer(refuse).on('checkContinue', refuse)
 const port = () => (server.address() as AddressInfo).port
@@ -63,11 +64,14 @@ it.each([
   agent.destroy()
 })
 
-it('stops reading a refused body that is too long', async () => {
+it.each([
+  ['a refused body that is too long', '/', 128],
+  ['a body that was sent before', '/conflict', 16],
+])('stops reading %s', async (_, path, maxMiB) => {
   const socket = connect(port(), '127.0.0.1')
   const closed = new Promise((resolve) => socket.once('close', resolve))
   socket.on('error', () => {}).resume()
-  socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 999999999999\r\n\r\n')
+  socket.write(`POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: 999999999999\r\n\r\n`)
   let sentBytes = 0
   const more = () => {
     while (!socket.destroyed && socket.write(BODY.subarray(0, MiB))) sentBytes += MiB
@@ -75,7 +79,7 @@ it('stops reading a refused body that is too long', async () => {
   socket.on('drain', more)
   more()
   await closed
-  expect(sentBytes).toBeLessThan(128 * MiB)
+  expect(sentBytes).toBeLessThan(maxMiB * MiB)
 })
 
 function chunked(body: Buffer): Buffer {

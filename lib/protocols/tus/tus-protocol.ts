@@ -43,7 +43,9 @@ export const tusProtocol: Protocol = {
 
 async function headUpload(context: UploadContext, request: UploadRequest): Promise<UploadResponse> {
   const { upload } = await lookUp(context, request)
-  return { status: 200, headers: describe(upload) }
+  // Chromium repeats a request by itself if the connection it reused is reset, from the request's first byte.
+  const close = upload.laneOf && { Connection: 'close' }
+  return { status: 200, headers: { ...describe(upload), ...close } }
 }
 
 function describe(upload: UploadRow): Record<string, string> {
