@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { UPPY_BUNDLES } from '../lib/dashboard/embed/kit.ts'
+import { KIT_MODULES, UPPY_BUNDLES } from '../lib/dashboard/embed/kit.ts'
 import { StartError } from '../lib/platform/kernel/errors.ts'
 import { assertCanBuild } from './assert-can-build.ts'
 import { readOptions, runScript } from './read-options.ts'
@@ -19,8 +19,13 @@ const PACKAGES = [
   },
   {
     folder: 'packages/react',
-    sources: ['build.mjs'],
+    sources: ['build.mjs', '../bundle.mjs'],
     commands: [['packages/react/build.mjs'], ['node_modules/typescript/bin/tsc', '-p', '.']],
+  },
+  {
+    folder: 'packages/uppy',
+    sources: ['build.mjs', '../bundle.mjs', '../react/src'],
+    commands: [['packages/uppy/build.mjs'], ['node_modules/typescript/bin/tsc', '-p', '.']],
   },
   {
     folder: 'packages/cli',
@@ -32,8 +37,8 @@ const COMMON = ['package-lock.json', 'tsconfig.json', 'scripts/kit.ts', 'lib/das
 const OWN = ['package.json', 'tsconfig.json', 'README.md', 'LICENSE', 'src']
 
 /**
- * The files that the server serves: a tarball for each package, with part of its digest in its name, and Uppy's
- * bundles.
+ * The files that the server serves: a tarball for each package, with part of its digest in its name, modules for pages
+ * without a build, and Uppy's bundles.
  */
 const PACKED = '.kit'
 
@@ -70,6 +75,7 @@ function pack(): void {
     return { name, version, file, integrity, bytes: size }
   })
   writeFileSync(join(making, 'kit.json'), JSON.stringify(list))
+  for (const [file, built] of Object.entries(KIT_MODULES)) copyFileSync(built, join(making, file))
   for (const [version, { package: name, integrity }] of Object.entries(UPPY_BUNDLES)) {
     mkdirSync(join(making, 'uppy', version), { recursive: true })
     for (const file of Object.keys(integrity))

@@ -1,5 +1,5 @@
 import { CodeBlock } from '#components/ui/code-block.tsx'
-import { shortUppySnippet } from '#lib/dashboard/embed/browser-snippets.ts'
+import { SHORT_UPPY_SNIPPET } from '#lib/dashboard/embed/browser-snippets.ts'
 import { nodeTokenSnippet } from '#lib/dashboard/embed/snippets.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
 
@@ -28,8 +28,8 @@ export function Explain() {
     },
     {
       title: 'The browser uploads, and resumes',
-      text: 'Use any TUS client. Close the laptop or change networks: the upload continues automatically from the confirmed offset.',
-      code: shortUppySnippet(at),
+      text: 'Use Sluice’s plugin for Uppy, its own components, or any TUS client. Close the laptop or change networks: the upload continues automatically from the confirmed offset.',
+      code: SHORT_UPPY_SNIPPET,
       language: 'js',
     },
     {

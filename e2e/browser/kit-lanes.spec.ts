@@ -1,46 +1,19 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import type { DemoDocument } from '#lib/dashboard/demo/ensure-demo.ts'
-import { api, expect, test } from '../../test/support/browser.ts'
-import { openFlippingProxy } from '../../test/support/http-proxies.ts'
-import { MIB, openCustomer } from '../../test/support/kit-site.ts'
+import { writeFileSync } from 'node:fs'
+import { expect, test } from '../../test/support/browser.ts'
+import { pageWith } from '../../test/support/kit-page.ts'
+import { MIB, objectOf, openOnLine } from '../../test/support/kit-site.ts'
 
 /** Large files, which @sluice/react sends over several connections. */
 
 const SIZE = 72 * MIB
-type Stored = { id: string; status: string; checksum: string | null; declaredChecksum: string | null }
-
 const hashOf = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
-
-function objectOf({ bucket }: DemoDocument, filename: string): Buffer {
-  const all = readdirSync(bucket.directory, { recursive: true, encoding: 'utf8' })
-  return readFileSync(join(bucket.directory, all.find((path) => path.endsWith(`/${filename}`))!))
-}
-
-/** A customer's page whose uploads pass through a line that can stall and break. */
-async function openOnLine(demo: DemoDocument, element: string) {
-  const customer = await openCustomer(demo, element)
-  const line = await openFlippingProxy(demo.baseUrl)
-  const { post } = customer.backend
-  customer.backend.post = async () =>
-    new Response((await (await post()).text()).replaceAll(demo.baseUrl, line.url))
-  const stored = async () => {
-    const { data } = await api<{ data: Stored[] }>(demo, 'GET', `/files?pipeId=${customer.pipeId}`)
-    return data
-  }
-  const close = async () => {
-    line.close()
-    await customer[Symbol.asyncDispose]()
-  }
-  return { url: customer.url, line, stored, [Symbol.asyncDispose]: close }
-}
 
 test('a large file is sent over several connections, and goes on in each when all are cut and the page is reloaded', async ({
   demo,
   page,
 }, info) => {
-  await using at = await openOnLine(demo, '<UploadButton />')
+  await using at = await openOnLine(demo, await pageWith('<UploadButton />'))
   const { line } = at
   const bytes = randomBytes(SIZE)
   const path = info.outputPath('large.bin')
@@ -67,7 +40,7 @@ test('a large file fails if a byte of any lane changes in transit, is sent over 
 }, info) => {
   await using at = await openOnLine(
     demo,
-    '<UploadButton connections={new URL(location.href).searchParams.has("one") ? 1 : 5} />',
+    await pageWith('<UploadButton connections={new URL(location.href).searchParams.has("one") ? 1 : 5} />'),
   )
   const { line } = at
   const path = info.outputPath('large.bin')

@@ -8,7 +8,7 @@ import { build } from 'esbuild'
 import type { Page } from 'playwright/test'
 import ts from 'typescript'
 import type { DemoDocument } from '#lib/dashboard/demo/ensure-demo.ts'
-import { plainUppySnippet, reactUppySnippet, tusJsSnippet } from '#lib/dashboard/embed/browser-snippets.ts'
+import { plainUppySnippet, tusJsSnippet, UPPY_SNIPPETS } from '#lib/dashboard/embed/browser-snippets.ts'
 import { currentUppy } from '#lib/dashboard/embed/kit.ts'
 import {
   type EmbedTarget,
@@ -136,10 +136,18 @@ test('the fetch snippet uploads with one plain request', async ({ demo, page }) 
   expect(await customer.files()).toMatchObject(arrived)
 })
 
-test('the React snippet compiles under strict TypeScript, and uploads', async ({ demo, page }) => {
-  await using customer = await openCustomer(demo, page, async (target) => {
-    const text = reactUppySnippet(target)
+test('the Uppy snippet for React compiles under strict TypeScript, with both versions of Uppy, and uploads', async ({
+  demo,
+  page,
+}) => {
+  await using customer = await openCustomer(demo, page, async () => {
+    const text = UPPY_SNIPPETS.react
     expect(complaintsOfTypeScript(text)).toEqual([])
+    const ofCore =
+      "import Uppy from '@uppy/core-5'\nimport Sluice from '@sluice/uppy'\nnew Uppy().use(Sluice, { parallel: 2 })"
+    expect(
+      complaintsOfTypeScript(ofCore, { '@uppy/core': [resolve('node_modules/@uppy/core-5/lib/index.d.ts')] }),
+    ).toEqual([])
     const mount = `${text}
 import { createRoot } from 'react-dom/client'
 createRoot(document.getElementById('root')!).render(<Uploader />)`
@@ -198,7 +206,7 @@ export const server = app.listen(0, '127.0.0.1')`)
 })
 
 /** Compiles a program that consists only of the snippet, and returns the errors. */
-function complaintsOfTypeScript(text: string): string[] {
+function complaintsOfTypeScript(text: string, paths: ts.MapLike<string[]> = {}): string[] {
   const options: ts.CompilerOptions = {
     strict: true,
     noUncheckedIndexedAccess: true,
@@ -212,6 +220,7 @@ function complaintsOfTypeScript(text: string): string[] {
     module: ts.ModuleKind.ESNext,
     moduleResolution: ts.ModuleResolutionKind.Bundler,
     types: [],
+    paths,
   }
   // Declares style sheet imports, as bundlers do in declarations such as vite/client.
   const sources = new Map([

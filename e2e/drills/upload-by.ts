@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { join } from 'node:path'
 import { chromium } from 'playwright'
 import { Upload } from 'tus-js-client'
 import { plainUppySnippet } from '#lib/dashboard/embed/browser-snippets.ts'
 import { findChromium } from '../../test/support/chromium.ts'
-import { startCustomerSite } from '../../test/support/customer-site.ts'
+import { serveUppyTo, startCustomerSite } from '../../test/support/customer-site.ts'
 import { temporaryFolder } from '../../test/support/sluice.ts'
 import type { Stage } from './stage.ts'
 
@@ -38,7 +38,7 @@ export async function uploadByUppy(stage: Stage, sources: ReadonlyMap<string, Bu
   const snippet = plainUppySnippet({ baseUrl: new URL(uploadUrl).origin, uploadUrl, pipeId: site.pipe.id })
   const customer = await startCustomerSite(snippet, async () => {
     const expiresAt = new Date(Date.now() + 3_600_000).toISOString()
-    return Response.json({ token: await site.token(), expiresAt })
+    return Response.json({ token: await site.token(), expiresAt, uploadUrl })
   })
   using folder = temporaryFolder()
   const paths = [...sources].map(([name, bytes]) => {
@@ -48,13 +48,8 @@ export async function uploadByUppy(stage: Stage, sources: ReadonlyMap<string, Bu
   const browser = await chromium.launch(await findChromium())
   try {
     const page = await browser.newPage()
-    // Web nodes serve Uppy's files, and this stage has no web node.
-    await page.route('**/uppy/**', (route) =>
-      route.fulfill({
-        path: join('node_modules/uppy/dist', basename(new URL(route.request().url()).pathname)),
-        headers: { 'Access-Control-Allow-Origin': '*' },
-      }),
-    )
+    // Web nodes serve Uppy and its plugin, and this stage has no web node.
+    await serveUppyTo(page)
     await page.goto(customer.url)
     await page.locator('.uppy-Dashboard-input').first().setInputFiles(paths)
     await page.getByRole('button', { name: `Upload ${sources.size} files` }).click()

@@ -59,13 +59,11 @@ async function upload(token: string, uploadUrl: string): Promise<void> {
   expect(status).toBe(201)
 }
 
-/** These guides show the kit first, and then the plain protocol. */
+/** These guides show the kit first, and then Uppy, without packages in the backend. */
 const WITH_KIT = ['guides/nextjs', 'guides/express', 'guides/hono']
 const WAYS = GUIDES.flatMap((guide) => [
   { ...guide, isBare: false },
-  ...(WITH_KIT.includes(guide.slug)
-    ? [{ ...guide, title: `${guide.title} without the kit`, isBare: true }]
-    : []),
+  ...(WITH_KIT.includes(guide.slug) ? [{ ...guide, title: `${guide.title} with Uppy`, isBare: true }] : []),
 ])
 
 describe.each(WAYS)('the guide for $title', ({ slug, isBare }) => {

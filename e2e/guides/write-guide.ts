@@ -6,8 +6,8 @@ import { codeOf, readMarkdown } from '#app/(site)/docs/read-markdown.ts'
 
 type Addresses = { baseUrl: string; uploadUrl: string; pipeId: string }
 
-/** Below this heading, a guide shows the replacement files for the plain protocol. */
-const BARE_PART = 'Without the kit'
+/** Below this heading, a guide shows the replacement files that need no packages in the backend. */
+const BARE_PART = 'With Uppy'
 
 /**
  * Writes the files that a guide shows to the paths that it names, verbatim except for the Pipe's id. Returns those

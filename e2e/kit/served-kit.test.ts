@@ -11,7 +11,12 @@ const listed = async () => {
 
 it('lists every package with its address and the digest of its bytes', async () => {
   const packages = await listed()
-  expect(packages.map(({ name }) => name)).toEqual(['@sluice/node', '@sluice/react', '@sluice/cli'])
+  expect(packages.map(({ name }) => name)).toEqual([
+    '@sluice/node',
+    '@sluice/react',
+    '@sluice/uppy',
+    '@sluice/cli',
+  ])
   for (const { url, integrity, bytes } of packages) {
     const response = await fetch(url)
     const content = new Uint8Array(await response.arrayBuffer())

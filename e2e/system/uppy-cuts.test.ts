@@ -15,8 +15,8 @@ import { openCuttingProxy } from '../../test/support/tcp-proxies.ts'
 import { createSite, type Site } from '../../test/support/upload-site.ts'
 
 /**
- * Runs Uppy with @uppy/tus in a real Chromium, set up with the Embed page's exact code, on a connection that breaks at
- * random bytes.
+ * Runs Uppy with @sluice/uppy in a real Chromium, set up with the Embed page's exact code, on a connection that breaks
+ * at random bytes.
  */
 const MiB = 1024 * 1024
 const CUTS = 12
@@ -54,7 +54,7 @@ function startNode(uploadUrl: string): Promise<Sluice> {
 }
 
 it('Uppy on a connection that breaks twelve times: every object equals its source', async () => {
-  const random = randomOf('without chunkSize, as on the Embed page')
+  const random = randomOf('Uppy as on the Embed page')
   const proxy = await openCuttingProxy({ cuts: CUTS, withinBytes: 4 * MiB, random })
   const node = await startNode(proxy.url)
   proxy.leadTo(Number(new URL(node.baseUrl).port))
@@ -62,7 +62,7 @@ it('Uppy on a connection that breaks twelve times: every object equals its sourc
   const snippet = plainUppySnippet({ baseUrl: node.baseUrl, uploadUrl, pipeId: site.pipe.id })
   const customer = await startCustomerSite(snippet, async () => {
     const expiresAt = new Date(Date.now() + 3_600_000).toISOString()
-    return Response.json({ token: await site.token(), expiresAt })
+    return Response.json({ token: await site.token(), expiresAt, uploadUrl })
   })
   const sources = Array.from({ length: FILES }, (_, n) => ({
     name: `${n}.bin`,

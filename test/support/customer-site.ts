@@ -1,6 +1,9 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import type { Page } from 'playwright'
+import { buildKitIfNeeded } from '../../scripts/kit.ts'
 
 /**
  * A customer's own site, on another origin: its page contains the Embed page's code, and its backend exchanges the
@@ -28,6 +31,17 @@ export async function startCustomerSite(snippet: string, postToken: () => Promis
       server.close()
     },
   }
+}
+
+/** Serves Uppy and its plugin to the page, where no web node does. */
+export async function serveUppyTo(page: Page): Promise<void> {
+  buildKitIfNeeded()
+  await page.route(/\/(uppy|kit)\/.*\.m?js$|\/uppy\/.*\.css$/, (route) =>
+    route.fulfill({
+      path: join('.kit', new URL(route.request().url()).pathname.replace('/kit/', '/')),
+      headers: { 'Access-Control-Allow-Origin': '*' },
+    }),
+  )
 }
 
 /** Loads the backend snippet as a module, so that requests are served by the same code that customers paste. */

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { formatBytes } from '#components/format.ts'
 import type { ProviderName } from '#drizzle/schema/index.ts'
-import { plainUppySnippet, REACT_INSTALL, reactUppySnippet } from '#lib/dashboard/embed/browser-snippets.ts'
+import { plainUppySnippet, UPPY_SNIPPETS, uppyPackages } from '#lib/dashboard/embed/browser-snippets.ts'
 import { installKit } from '#lib/dashboard/embed/kit.ts'
 import {
   type EmbedTarget,
@@ -81,9 +81,11 @@ async function codeOf(target: EmbedTarget): Promise<Record<string, string>> {
     kit_express: kitExpressSnippet(target).trimEnd(),
     kit_page: KIT_PAGE_SNIPPET.trimEnd(),
     kit_html: KIT_HTML_SNIPPET.trimEnd(),
-    react_install: REACT_INSTALL,
-    uploader_react: reactUppySnippet(target).trimEnd(),
-    uploader_page: plainUppySnippet(target).trimEnd(),
+    uppy_install: `${installKit(target.baseUrl, '@sluice/uppy')} \\\n  ${uppyPackages('react')}`,
+    uppy_react: UPPY_SNIPPETS.react.trimEnd(),
+    uppy_vue: UPPY_SNIPPETS.vue.trimEnd(),
+    uppy_svelte: UPPY_SNIPPETS.svelte.trimEnd(),
+    uppy_page: plainUppySnippet(target).trimEnd(),
   }
 }
 

@@ -1,11 +1,8 @@
 import { setMaxListeners } from 'node:events'
-import { transformSync } from 'esbuild'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { keepGoing } from '#packages/react/src/keep-going.ts'
 import { askBackend, createTokens } from '#packages/react/src/tokens.ts'
-import { plainUppySnippet, reactUppySnippet, tusJsSnippet } from './browser-snippets.ts'
 
-/** What `keepGoing` returns, in the package and in each customer snippet. The same tests run against all of them. */
 type Kept = Pick<ReturnType<typeof keepGoing>, 'onBeforeRequest' | 'onShouldRetry' | 'retryDelays'>
 
 const TARGET = {
@@ -28,21 +25,12 @@ let asked: { method: string; at: number; authorization: string | null }[]
 let network: EventTarget
 
 const fetchNow: typeof fetch = (...args) => globalThis.fetch(...args)
-const ours = (): Kept =>
+const create = (): Kept =>
   keepGoing({
     tokens: createTokens(() => askBackend('/api/upload-token', fetchNow)),
     tell: (reason) => told.push(reason),
     fetch: fetchNow,
   })
-
-/** Extracts a snippet's `keepGoing`, which is between the imports and the code that uses it. */
-function handedOut(snippet: string): () => Kept {
-  const from = snippet.indexOf('// Your backend returns')
-  const to = ['// Files of up to', 'export async function upload'].map((mark) => snippet.indexOf(mark))
-  const text = snippet.slice(from, Math.min(...to.filter((at) => at > 0)))
-  const { code } = transformSync(text, { loader: 'ts' })
-  return () => new Function(`${code}\nreturn keepGoing`)()((reason: string) => told.push(reason))
-}
 
 beforeEach(() => {
   vi.useFakeTimers({ now: Date.parse('2026-11-22T12:00:00Z') })
@@ -97,12 +85,7 @@ const answered = (status: number) =>
   Object.assign(new Error('tus'), { originalResponse: { getStatus: () => status } })
 const file = { data: new Blob(['bytes']) }
 
-describe.each([
-  ['the package itself', ours],
-  ['the Uppy snippet', handedOut(plainUppySnippet(TARGET))],
-  ['the React snippet', handedOut(reactUppySnippet(TARGET))],
-  ['the tus-js-client snippet', handedOut(tusJsSnippet(TARGET))],
-])('%s', (_, create) => {
+describe('an upload', () => {
   /** Sends a request as tus-js-client does, and records the outcome. */
   function begin(kept: Kept, method: string, picked: { data: unknown } = file) {
     const request = requestOf(method)

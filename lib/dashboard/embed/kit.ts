@@ -52,7 +52,18 @@ function notFound(baseUrl: string, detail: string): Response {
   return new Response(body, { status, headers: { ...headers, ...ANY_ORIGIN } })
 }
 
+/** A module for pages without a build. Its bytes change with this server's version, so that it fits the server. */
+export type KitModule = 'uppy.js'
+export const KIT_MODULES: Record<KitModule, string> = { 'uppy.js': 'packages/uppy/dist/index.js' }
+const isModule = (file: string): file is KitModule => Object.hasOwn(KIT_MODULES, file)
+
+export const kitModule = (baseUrl: string, file: KitModule): string => `${baseUrl}/kit/${file}`
+
 export async function serveKit(baseUrl: string, file: string): Promise<Response> {
+  if (isModule(file)) {
+    const cached = { 'Cache-Control': 'public, max-age=3600', 'Content-Type': TYPES['uppy.min.mjs'] }
+    return new Response(await read(file), { headers: { ...ANY_ORIGIN, ...cached } })
+  }
   if (!kitFiles().some((known) => known.file === file)) {
     return notFound(baseUrl, `There is no such file. ${baseUrl}/kit lists the files of this version.`)
   }
@@ -98,14 +109,14 @@ export async function serveUppy(baseUrl: string, version: string, file: string):
   if (!Object.hasOwn(UPPY_BUNDLES, version) || !isUppyFile(file)) {
     return notFound(baseUrl, 'There is no such Uppy file. Each Pipe shows the current one under Connect.')
   }
-  return forGood(await read(version, file), TYPES[file])
+  return forGood(await read(`uppy/${version}/${file}`), TYPES[file])
 }
 
 const isUppyFile = (file: string): file is UppyFile => Object.hasOwn(TYPES, file)
 
 /** Reads each file only once. */
-function read(version: string, file: UppyFile): Promise<Buffer<ArrayBuffer>> {
-  const path = kitPath(`uppy/${version}/${file}`)
+function read(file: string): Promise<Buffer<ArrayBuffer>> {
+  const path = kitPath(file)
   const kept = contents.get(path)
   if (kept) return kept
   const reading = readFile(path)

@@ -1,3 +1,7 @@
+/** How many files upload at a time. */
+export const PARALLEL = 3
+/** A browser opens six to a host, and one of them remains for other requests. */
+export const CONNECTIONS = 5
 /** Smaller files are sent over one connection. */
 export const MIN_BYTES_FOR_LANES = 32 * 1024 * 1024
 /** More lanes than connections, so that all connections are in use until the end. */

@@ -69,6 +69,16 @@ export function keptEntry(
   }
 }
 
+/** What is sent with the file when its upload is created. */
+export function metadataOf({
+  name,
+  type,
+  path,
+  batch,
+}: Pick<FileUpload, 'name' | 'type' | 'path' | 'batch'>) {
+  return { filename: name, filetype: type, ...(path && { relativePath: path }), ...(batch && { batch }) }
+}
+
 export function fileIdOf(url: string | undefined): string | undefined {
   return url?.split('/').at(-1)
 }

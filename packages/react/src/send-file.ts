@@ -10,11 +10,10 @@ import type { Tokens } from './tokens.ts'
 import { NATIVE_FETCH, offsetIn, tusOptions } from './tus-options.ts'
 
 type Way = {
-  file: File
+  file: Blob
   checksum: FileChecksum
-  /** The file's path in a folder, including its name. */
-  path: string | undefined
-  batch: string | undefined
+  /** `filename`, `filetype`, and so on. */
+  metadata: Record<string, string>
   /** Resolves when this list has locked the upload; nothing is sent before. */
   hold: Promise<unknown> | undefined
   /** The address of an upload that continues. */
@@ -37,7 +36,7 @@ const DELETE_PATIENCE_MS = 60_000
  * Sends a file until it is complete, starting at the server's offset. The returned function stops the upload; after
  * that, only a late URL is reported.
  */
-export function sendFile({ path, batch, hold, url, lines, ...way }: Way): () => void {
+export function sendFile({ metadata, hold, url, lines, ...way }: Way): () => void {
   const { file, checksum, tokens, transport } = way
   const stopping = new AbortController()
   const stopped = stopping.signal
@@ -69,12 +68,7 @@ export function sendFile({ path, batch, hold, url, lines, ...way }: Way): () => 
       ...options,
       endpoint: await endpoint(stopped),
       uploadUrl: url ?? null,
-      metadata: {
-        filename: file.name,
-        filetype: file.type,
-        ...(path && { relativePath: path }),
-        ...(batch && { batch }),
-      },
+      metadata,
       async onBeforeRequest(request) {
         const isCreation = request.getMethod() === 'POST'
         if (isCreation && lines.connections > 1 && file.size >= MIN_BYTES_FOR_LANES)

@@ -14,7 +14,7 @@ export type Lane = { url: string; firstByte: number; length: number; offset: num
 export type Lines = { connections: number; share(): number }
 
 type Sending = {
-  file: File
+  file: Blob
   checksum: FileChecksum
   tokens: Tokens
   transport: Transport

@@ -1,4 +1,5 @@
 import { Failure } from './failure.ts'
+import type { UploadOptions } from './file-upload.ts'
 
 export type UploadToken = { token: string; expiresAt: string; uploadUrl: string }
 export type Tokens = ReturnType<typeof createTokens>
@@ -37,6 +38,14 @@ export function createTokens(ask: () => Promise<UploadToken>) {
       if (current?.token === token) current = undefined
     },
   }
+}
+
+type Source = Pick<UploadOptions, 'getToken' | 'tokenUrl' | 'transport'>
+
+/** Tokens from the page's own function, or from its backend. */
+export function tokensFor({ getToken, tokenUrl = '/api/upload-token', transport = {} }: Source): Tokens {
+  const { fetch = (...args) => globalThis.fetch(...args) } = transport
+  return createTokens(getToken ?? (() => askBackend(tokenUrl, fetch)))
 }
 
 /** Requests a token from the page's own backend, as returned by `createTokenHandler`. */

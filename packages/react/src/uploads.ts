@@ -1,13 +1,22 @@
 import { createBatches } from './batches.ts'
+import { CONNECTIONS, PARALLEL } from './connections.ts'
 import type { UnreadableFile } from './dropped-files.ts'
-import { type Entry, entryOf, fileIdOf, findMissing, inSlices, unreadableEntry } from './entries.ts'
+import {
+  type Entry,
+  entryOf,
+  fileIdOf,
+  findMissing,
+  inSlices,
+  metadataOf,
+  unreadableEntry,
+} from './entries.ts'
 import { FileChecksum } from './file-checksum.ts'
 import type { FileUpload, UploadOptions, UploadState } from './file-upload.ts'
 import { holdUpload } from './hold-upload.ts'
 import { openKeptUploads } from './kept-uploads.ts'
 import { restoreUploads } from './restore-uploads.ts'
 import { deleteUpload, sendFile } from './send-file.ts'
-import { askBackend, createTokens } from './tokens.ts'
+import { tokensFor } from './tokens.ts'
 
 /**
  * A page's uploads: sends a few at a time, each until it has ended, across reloads. It does not depend on React, and
@@ -16,9 +25,6 @@ import { askBackend, createTokens } from './tokens.ts'
 export { Failure as UploadFailure } from './failure.ts'
 export type Uploads = ReturnType<typeof createUploads>
 
-const PARALLEL = 3
-/** A browser opens six to a host, and one of them remains for other requests. */
-const CONNECTIONS = 5
 const KEEP_BYTES = 1024 ** 3
 const DEFAULT_PLACE = 'default'
 /** Changes within a frame are reported together. */
@@ -29,8 +35,7 @@ const ORDER_MS = 0.001
 export function createUploads(options: UploadOptions = {}) {
   const { parallel = PARALLEL, connections = CONNECTIONS, keepBytes = KEEP_BYTES } = options
   const { place = DEFAULT_PLACE, transport = {} } = options
-  const askHere = () => askBackend(options.tokenUrl ?? '/api/upload-token', transport.fetch ?? fetch)
-  const tokens = createTokens(options.getToken ?? askHere)
+  const tokens = tokensFor(options)
   const kept = openKeptUploads()
   const batches = createBatches({ tokens, kept, transport })
   const watchers = new Set<() => void>()
@@ -86,8 +91,7 @@ export function createUploads(options: UploadOptions = {}) {
     entry.stop = sendFile({
       file: entry.file!,
       checksum: entry.checksum,
-      path: entry.upload.path,
-      batch: entry.upload.batch,
+      metadata: metadataOf(entry.upload),
       hold: entry.hold,
       url: entry.url,
       tokens,

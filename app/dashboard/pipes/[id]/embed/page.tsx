@@ -2,10 +2,10 @@ import type { Language } from '#components/ui/highlight.ts'
 import { Notice } from '#components/ui/notice.tsx'
 import {
   plainUppySnippet,
-  REACT_INSTALL,
-  reactUppySnippet,
   TUS_JS_INSTALL,
   tusJsSnippet,
+  UPPY_SNIPPETS,
+  uppyPackages,
 } from '#lib/dashboard/embed/browser-snippets.ts'
 import { installKit } from '#lib/dashboard/embed/kit.ts'
 import {
@@ -28,6 +28,12 @@ const HIGHLIGHT: Record<string, Language> = {
   PHP: 'php',
   Ruby: 'ruby',
 }
+
+const UPPY_TABS = [
+  { name: 'Uppy for React', framework: 'react' },
+  { name: 'Uppy for Vue', framework: 'vue' },
+  { name: 'Uppy for Svelte', framework: 'svelte' },
+] as const
 
 export const generateMetadata = titledByPipe('Embed')
 
@@ -63,6 +69,19 @@ export default async function Embed(props: PipeProps) {
           { name: 'HTML page', language: 'js', code: KIT_HTML_SNIPPET },
         ]}
       />
+      <EmbedStep
+        title="With Uppy"
+        text="A plugin sends Uppy's files like the kit: it waits while the network or the server is down, renews tokens and shows the reason of each failure. After a reload, one click resumes the uploads."
+        snippets={[
+          { name: 'Uppy', language: 'js', code: plainUppySnippet(target) },
+          ...UPPY_TABS.map(({ name, framework }) => ({
+            name,
+            language: 'tsx' as const,
+            code: UPPY_SNIPPETS[framework],
+            install: `${installKit(target.baseUrl, '@sluice/uppy')} ${uppyPackages(framework)}`,
+          })),
+        ]}
+      />
       <p className="border-t pt-7 text-ink-soft text-sm">
         The same without the kit, using the protocol directly:
       </p>
@@ -76,15 +95,8 @@ export default async function Embed(props: PipeProps) {
       />
       <EmbedStep
         title="On your page: upload"
-        text="The uploader waits while the network or the server is down, and requests a new token before the old one expires. After a reload, one click resumes the upload."
+        text="On its own, tus-js-client gives up after a few attempts, even while the browser is offline. The kit does not."
         snippets={[
-          { name: 'Uppy', language: 'js', code: plainUppySnippet(target) },
-          {
-            name: 'Uppy for React',
-            language: 'tsx',
-            code: reactUppySnippet(target),
-            install: REACT_INSTALL,
-          },
           { name: 'tus-js-client', language: 'js', code: tusJsSnippet(target), install: TUS_JS_INSTALL },
         ]}
       />
