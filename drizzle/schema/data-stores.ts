@@ -16,6 +16,7 @@ export type ProviderName =
   | 'oracle'
   | 'alibaba'
   | 'minio'
+  | 'azure'
   | 'other'
 
 /** The findings of the last bucket check. */

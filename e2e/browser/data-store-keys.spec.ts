@@ -1,4 +1,6 @@
-import { systemClock } from '#lib/platform/kernel/clock.ts'
+import { days, systemClock } from '#lib/platform/kernel/clock.ts'
+import { ACCOUNT_KEY, CONTAINER, makeSas } from '../../test/support/azure-signatures.ts'
+import { startAzureStorage } from '../../test/support/azure-storage.ts'
 import { tokenFor, uploadEmpty } from '../../test/support/begin-upload.ts'
 import { api, expect, test } from '../../test/support/browser.ts'
 import { startGoogleCloud } from '../../test/support/google-cloud.ts'
@@ -95,4 +97,37 @@ test("a service account's key file takes the place of an HMAC key", async ({ own
   await page.getByRole('button', { name: 'Check and save' }).click()
   await expect(page.getByText('Invalid grant: account not found').first()).toBeVisible()
   await cloud.close()
+})
+
+test('a container in Azure is connected with a SAS, whose expiry is shown', async ({ owner: page, demo }) => {
+  const azure = await startAzureStorage(systemClock)
+  const soon = new Date(systemClock.now() + days(10)).toISOString().slice(0, 10)
+  await page.goto('/dashboard/data-stores/new')
+  await page.getByText('Azure Blob Storage').first().click()
+  await page.getByLabel('Name').fill('Azure')
+  await page.getByLabel('Container').fill(CONTAINER)
+  await page.getByLabel('Endpoint').fill(azure.endpoint)
+  await page.getByRole('button', { name: 'Check and save' }).click()
+  await expect(page.getByLabel('SAS token')).toHaveAttribute('aria-invalid', 'true')
+  await page.getByLabel('SAS token').fill(makeSas({ permissions: 'r' }))
+  await page.getByRole('button', { name: 'Check and save' }).click()
+  await expect(page.getByText('has only the permissions r')).toBeVisible()
+  const sasToken = makeSas({ expiresAt: soon })
+  await page.getByLabel('SAS token').fill(`?${sasToken}`)
+  await page.getByRole('button', { name: 'Check and save' }).click()
+  await expect(page.getByText('Uploads can go to this bucket.')).toBeVisible()
+  await expect(page.getByText('PutBlockList')).toBeVisible()
+  await expect(page.getByText(/^The SAS expires/)).toBeVisible()
+  expect(await page.content()).not.toContain(new URLSearchParams(sasToken).get('sig'))
+
+  await page.getByLabel('Credentials').selectOption('Storage account key')
+  await page.getByLabel('Key', { exact: true }).fill(ACCOUNT_KEY)
+  await page.getByRole('button', { name: 'Check and save' }).click()
+  await expect(page.getByText('Saved and checked.')).toBeVisible()
+  await page.reload()
+  await expect(page.getByText(/^The SAS expires/)).toHaveCount(0)
+  await expect(page.getByLabel('Credentials')).toHaveValue('account')
+  expect(azure.seen.some(({ operation }) => operation === 'DeleteBlob')).toBe(true)
+  expect(JSON.stringify(await api(demo, 'GET', '/data-stores'))).not.toContain(ACCOUNT_KEY)
+  await azure.close()
 })

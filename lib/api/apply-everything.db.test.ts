@@ -6,6 +6,7 @@ import { writeDocument } from '../../packages/cli/src/apply/document.ts'
 import { toDocument } from '../../packages/cli/src/apply/export.ts'
 import { readWorkspace } from '../../packages/cli/src/apply/workspace.ts'
 import { apply, emptyWorkspace, planOf } from '../../test/support/apply-configuration.ts'
+import { ACCOUNT_KEY, makeSas } from '../../test/support/azure-signatures.ts'
 import { describeWithDatabase } from '../../test/support/databases.ts'
 import { makeKeyFile } from '../../test/support/google-cloud.ts'
 import { testRuntime } from '../../test/support/runtime.ts'
@@ -124,6 +125,16 @@ dataStores:
     provider: gcs
     bucket: films-google
     serviceAccountKey: \${GOOGLE_SERVICE_ACCOUNT_KEY}
+  - name: sas
+    provider: azure
+    endpoint: https://acmemedia.blob.core.windows.net
+    bucket: films
+    sasToken: \${SAS_SAS_TOKEN}
+  - name: key
+    provider: azure
+    endpoint: https://acmemedia.blob.core.windows.net
+    bucket: films-copies
+    storageAccountKey: \${KEY_STORAGE_ACCOUNT_KEY}
 pipes:
   - name: films
     destinations: [{ dataStore: archive }, { dataStore: copies, required: false }]
@@ -207,6 +218,8 @@ describeWithDatabase('a configuration file with everything', (database) => {
       Array.from(EVERYTHING.matchAll(/\$\{(\w+)\}/g), ([, name]) => [name!, 'a-secret']),
     )
     env.GOOGLE_SERVICE_ACCOUNT_KEY = JSON.stringify(makeKeyFile().file)
+    env.SAS_SAS_TOKEN = makeSas()
+    env.KEY_STORAGE_ACCOUNT_KEY = ACCOUNT_KEY
     await apply(one, EVERYTHING, { env })
     expect((await planOf(one, EVERYTHING, { env })).plan).toMatchObject({ steps: [], unlisted: [] })
 

@@ -3,6 +3,7 @@ import { carryOut } from '../../packages/cli/src/apply/carry-out.ts'
 import { toDocument } from '../../packages/cli/src/apply/export.ts'
 import { readWorkspace } from '../../packages/cli/src/apply/workspace.ts'
 import { apply, documentOf, emptyWorkspace, planOf } from '../../test/support/apply-configuration.ts'
+import { makeSas } from '../../test/support/azure-signatures.ts'
 import { describeWithDatabase } from '../../test/support/databases.ts'
 import { makeKeyFile } from '../../test/support/google-cloud.ts'
 import { testRuntime } from '../../test/support/runtime.ts'
@@ -132,17 +133,29 @@ describeWithDatabase('a configuration file', (database) => {
     expect((await planOf(sluice, changed)).plan.steps).toEqual([])
   })
 
-  it("sends a service account's key only if its id has changed", async () => {
+  const google = { provider: 'gcs', bucket: 'films' }
+  const azure = { provider: 'azure', endpoint: 'https://acme.blob.core.windows.net', bucket: 'films' }
+  const keyFile = makeKeyFile().file
+  it.each([
+    [
+      "a service account's key",
+      ['key-1', 'key-2'].map((id) => ({
+        ...google,
+        serviceAccountKey: JSON.stringify({ ...keyFile, private_key_id: id }),
+      })),
+    ],
+    ['a SAS', ['cw', 'rcw'].map((permissions) => ({ ...azure, sasToken: `?${makeSas({ permissions })}` }))],
+    [
+      "a storage account's key",
+      [1, 2].map((n) => ({ ...azure, storageAccountKey: Buffer.alloc(64, n).toString('base64') })),
+    ],
+  ])('sends %s only if it has changed', async (_, [before, after]) => {
     const sluice = await emptyWorkspace(testRuntime(database()))
-    const { file } = makeKeyFile()
-    const document = (keyId: string) => {
-      const serviceAccountKey = JSON.stringify({ ...file, private_key_id: keyId })
-      const store = { name: 'google', provider: 'gcs', bucket: 'films', serviceAccountKey }
-      return `version: 1\ndataStores: ${JSON.stringify([store])}`
-    }
-    await apply(sluice, document('key-1'))
-    expect((await planOf(sluice, document('key-1'))).plan.steps).toEqual([])
-    expect((await planOf(sluice, document('key-2'))).plan.steps).toMatchObject([{ name: 'google' }])
+    const document = (store: object | undefined) =>
+      `version: 1\ndataStores: ${JSON.stringify([{ name: 'cloud', ...store }])}`
+    await apply(sluice, document(before))
+    expect((await planOf(sluice, document(before))).plan.steps).toEqual([])
+    expect((await planOf(sluice, document(after))).plan.steps).toMatchObject([{ name: 'cloud' }])
   })
 
   it('deletes unlisted items only with --prune, and leaves omitted lists unchanged', async () => {

@@ -16,7 +16,7 @@ it('says what to check if a response gives no reason, as when the endpoint is no
   const { kind, message } = readFault('PutObject', 'media', 404, '<h1>Not Found</h1>', {})
   expect(kind).toBe('refused')
   expect(message).toBe(
-    'PutObject on the bucket media got HTTP 404. The response does not say why: check that the endpoint is that of an S3 service.',
+    'PutObject on the bucket media got HTTP 404. The response does not say why: check that the endpoint is that of a storage service.',
   )
 })
 

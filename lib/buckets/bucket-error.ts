@@ -60,10 +60,12 @@ const KINDS: Record<Exclude<BucketErrorKind, 'aborted'>, readonly string[]> = {
   trouble: [
     ...['SlowDown', 'InternalError', 'ServiceUnavailable', 'RequestTimeout', 'Throttling', 'BadGateway'],
     ...['TooManyRequests', 'OperationAborted', 'ConditionalRequestConflict', 'RequestLimitExceeded'],
+    ...['ServerBusy', 'OperationTimedOut'],
   ],
-  no_such_upload: ['NoSuchUpload'],
-  exists: ['PreconditionFailed'],
-  damaged: ['BadDigest'],
+  // Azure: the blocks were discarded, or made into a blob by an earlier request.
+  no_such_upload: ['NoSuchUpload', 'InvalidBlockList'],
+  exists: ['PreconditionFailed', 'BlobAlreadyExists', 'UnauthorizedBlobOverwrite'],
+  damaged: ['BadDigest', 'Md5Mismatch', 'Crc64Mismatch'],
   impossible: [
     ...[
       'InvalidPart',
@@ -73,6 +75,7 @@ const KINDS: Record<Exclude<BucketErrorKind, 'aborted'>, readonly string[]> = {
       'MalformedXML',
       'NotImplemented',
     ],
+    ...['InvalidBlobOrBlock', 'InvalidBlockId', 'BlockListTooLong', 'BlockCountExceedsLimit'],
   ],
   refused: [
     ...[
@@ -87,6 +90,7 @@ const KINDS: Record<Exclude<BucketErrorKind, 'aborted'>, readonly string[]> = {
     ...['InvalidToken', 'InvalidStorageClass', 'KeyTooLongError', 'MethodNotAllowed', 'QuotaExceeded'],
     ...['RequestTimeTooSkewed', 'XAmzContentChecksumMismatch', 'InvalidDigest', 'MissingContentMD5'],
     ...['KMS.NotFoundException', 'KMS.DisabledException', 'KMS.KMSInvalidStateException'],
+    ...['InvalidBlobType', 'BlobImmutableDueToPolicy', 'BlobArchived', 'SnapshotsPresent'],
   ],
 }
 const KIND_OF_CODE = new Map(
@@ -109,7 +113,7 @@ export function isPassing(status: number): boolean {
   return status >= 500 || PASSING_STATUS.has(status)
 }
 
-const UNEXPLAINED = 'The response does not say why: check that the endpoint is that of an S3 service.'
+const UNEXPLAINED = 'The response does not say why: check that the endpoint is that of a storage service.'
 
 /** Reads the error from an unsuccessful response, or from a 200 that contains an error. `text` is the body. */
 export function readFault(
@@ -119,11 +123,12 @@ export function readFault(
   text: string,
   headers: Record<string, string | string[] | undefined>,
 ): BucketError {
-  const code = shorten(tag(text, 'Code'), 64) || `HTTP ${status}`
+  const code = shorten(tag(text, 'Code') ?? one(headers['x-ms-error-code']), 64) || `HTTP ${status}`
   const told: Told = {
     status,
-    words: shorten(tag(text, 'Message'), 200),
-    details: shorten(tag(text, 'Details'), 400),
+    // Azure adds the request's id and time in further lines.
+    words: shorten(tag(text, 'Message')?.split('\n')[0], 200),
+    details: shorten(tag(text, 'Details') ?? expiryIn(tag(text, 'AuthenticationErrorDetail')), 400),
     region: tag(text, 'Region'),
     regionHeader: one(headers['x-amz-bucket-region']),
     bucket: tag(text, 'BucketName'),
@@ -137,14 +142,14 @@ export function readFault(
 }
 
 /**
- * The error for a response that is not valid S3: a proxy's page, or a truncated response. Such a response does not
+ * The error for a response that is not the provider's: a proxy's page, or a truncated response. Such a response does not
  * show whether the request took effect.
  */
 export function badResponse(operation: string): BucketError {
   return new BucketError(
     'trouble',
     'BadAnswer',
-    `The response to ${operation} is not a valid S3 response. Is there a proxy or a login page at the endpoint?`,
+    `The response to ${operation} is not that of a storage service. Is there a proxy or a login page at the endpoint?`,
   )
 }
 
@@ -159,19 +164,27 @@ export function shorten(text = '', length: number): string {
     .toWellFormed()
 }
 
-function hintFor(code: string, { status, region, regionHeader }: Told): string | undefined {
+function hintFor(code: string, { status, region, regionHeader, details }: Told): string | undefined {
   if ((status >= 300 && status < 400) || code === 'AuthorizationHeaderMalformed')
     return `The bucket is in ${region ?? regionHeader ?? 'another region'}: correct the Data Store's region or endpoint.`
   if (code === 'RequestTimeTooSkewed') return "This server's clock is wrong."
+  if (details.startsWith(SAS_EXPIRED))
+    return 'The SAS has expired. Create another one, and enter it in the Data Store.'
   if (code === 'AccessDenied' || status === 403)
     return "The Data Store's credentials do not allow this: check them and their policy."
   if (code === 'NoSuchBucket') return 'There is no such bucket at this endpoint.'
+  if (code === 'ContainerNotFound') return 'There is no such container in this storage account.'
   if (code === 'InvalidPartOrder')
     return 'The bucket reports that the parts are out of order, although Sluice sent them in order. Upload the file again.'
   if (code === 'InvalidPart')
     return 'A part differs from the recorded one: either a delayed request arrived with different bytes, or the bucket dropped the part. Upload the file again.'
   return undefined
 }
+
+const SAS_EXPIRED = 'Signed expiry time'
+
+/** Azure's details about refused credentials. Others than this one may contain the text that was signed. */
+const expiryIn = (detail = ''): string => (detail.startsWith(SAS_EXPIRED) ? detail : '')
 
 const one = (value: string | string[] | undefined): string | undefined =>
   typeof value === 'string' ? value : value?.[0]

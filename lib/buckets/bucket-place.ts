@@ -18,6 +18,15 @@ export type BucketPlace = {
 }
 
 export type Target = { key: string; contentType: string; object?: FileObject | null }
+export type Body = { chunks: readonly Uint8Array[]; bytes: number; crc32: number }
+export type Options = { signal?: AbortSignal | undefined }
+export type Upload = { key: string; multipartId: string }
+/** A copied part's CRC32 is only known if the bucket returned it. */
+export type NamedPart = { number: number; etag: string; crc32: number | null }
+
+export type ListedObject = { key: string; bytes: number; modifiedMs: number }
+/** Some of a bucket's objects, in key order, and where the next page starts. */
+export type ListedPage = { objects: ListedObject[]; next: string | null }
 
 /**
  * The bucket's settings that apply to this object because its own settings do not override them. Null if there are
@@ -34,20 +43,6 @@ export function storageOf(place: BucketPlace, object: FileObject | null): Object
 /** A Pipe may require stronger encryption than its Data Store, but cannot drop or replace the Data Store's key. */
 export function encryptionOf(demanded: Encryption | null, asked: Encryption | undefined): Encryption | null {
   return demanded?.type === 'SSE-KMS' ? demanded : (asked ?? demanded)
-}
-
-/** An encoded word (RFC 2047) has at most 75 characters, which leaves room for 45 bytes in base64. */
-const MAX_WORD_BYTES = 45
-
-/** S3 decodes metadata values according to RFC 2047, and encodes non-ASCII values when it returns them. */
-export function inAscii(value: string): string {
-  if (/^[ -~]*$/.test(value)) return value
-  const words: string[] = ['']
-  for (const character of value) {
-    if (Buffer.byteLength(words.at(-1)! + character) > MAX_WORD_BYTES) words.push('')
-    words[words.length - 1] += character
-  }
-  return words.map((word) => `=?UTF-8?B?${Buffer.from(word).toString('base64')}?=`).join(' ')
 }
 
 type Addressed = { endpoint: string; bucket: string; forcePathStyle: boolean }

@@ -117,7 +117,7 @@ function createSender(
 
   return async (call, deadlineMs) => {
     const body = call.body ?? []
-    const path = encodePath(`${prefix}/${call.key}`)
+    const path = encodePath(call.key ? `${prefix}/${call.key}` : prefix || '/')
     const query = { ...call.query, ...authorizer.query }
     const unsigned = {
       method: call.method,

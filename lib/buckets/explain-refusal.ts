@@ -1,4 +1,5 @@
 import { isSluiceError } from '../platform/kernel/errors.ts'
+import { explainAzureCode } from './azure/explain-azure.ts'
 import { type BucketError, isBucketError } from './bucket-error.ts'
 import { addressOf, type BucketPlace } from './bucket-place.ts'
 import { NO_TOKEN } from './service-account.ts'
@@ -20,13 +21,21 @@ export function explainRefusal(thrown: unknown, place: BucketPlace, nowMs: numbe
   if (isSluiceError(thrown.cause)) return final(thrown.message)
   return (
     explainConnection(thrown, place) ??
-    explainClock(thrown, nowMs) ??
-    explainKeys(thrown) ??
-    explainPlace(thrown, place) ??
-    explainDenied(thrown, place) ??
+    (place.capabilities.protocol === 'azure' ? explainAzure : explainS3)(thrown, place, nowMs) ??
     explainOther(thrown)
   )
 }
+
+const explainS3 = (error: BucketError, place: BucketPlace, nowMs: number) =>
+  explainClock(error, nowMs) ??
+  explainKeys(error) ??
+  explainPlace(error, place) ??
+  explainDenied(error, place)
+
+/** An expired SAS is refused with details; otherwise, signatures depend on the clock. */
+const explainAzure = (error: BucketError, place: BucketPlace, nowMs: number) =>
+  (error.code === 'AuthenticationFailed' && !error.told?.details ? explainClock(error, nowMs) : undefined) ??
+  explainAzureCode(error, place)
 
 export function unresolved(place: BucketPlace): Refusal {
   return final(
@@ -38,7 +47,8 @@ function explainConnection({ code, told }: BucketError, place: BucketPlace): Ref
   if (told) return undefined
   const { host } = new URL(place.endpoint)
   const address = addressOf(place)
-  if (code === 'too_long') return final("The endpoint's response is too long to be an S3 response.")
+  if (code === 'too_long')
+    return final("The endpoint's response is too long to be that of a storage service.")
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID' && !address.inPath) {
     return final(`The certificate of ${host} is not valid for ${address.host}. Switch on path style.`)
   }
@@ -50,7 +60,9 @@ function explainConnection({ code, told }: BucketError, place: BucketPlace): Ref
     return final(`${host} refuses connections (${code}). Check the host and port of the endpoint.`)
   }
   if (['ECONNRESET', 'EPIPE'].includes(code) || code.startsWith('HPE_'))
-    return final(`${host} closed the connection (${code}). Check that it is an S3 endpoint.`)
+    return final(
+      `${host} closed the connection (${code}). Check that it is the endpoint of a storage service.`,
+    )
   if (['ENOTFOUND', 'EAI_AGAIN', 'ENODATA'].includes(code)) return unresolved(place)
   return undefined
 }
@@ -134,7 +146,7 @@ function explainOther(error: BucketError): Refusal {
   if (code.startsWith('HTTP '))
     return {
       final,
-      message: `The endpoint responded with ${code}, without an S3 error. Check that it is the endpoint of an S3 service.`,
+      message: `The endpoint responded with ${code}, without an error that says why. Check that it is the endpoint of a storage service.`,
     }
   return {
     final,

@@ -39,7 +39,7 @@ it('says what to check if something that is not S3 responds', async () => {
     {
       name: 'PutObject',
       message:
-        'The endpoint responded with HTTP 404, without an S3 error. Check that it is the endpoint of an S3 service.',
+        'The endpoint responded with HTTP 404, without an error that says why. Check that it is the endpoint of a storage service.',
     },
   ])
 })

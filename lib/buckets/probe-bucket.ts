@@ -10,6 +10,8 @@ export type ProbedOperation = { name: string; ok: boolean; needed: boolean; mess
 
 export type Probe = {
   operations: ProbedOperation[]
+  /** True if everything works that uploads need. */
+  works: boolean
   mayAbort: boolean
   mayRead: boolean
   mayDelete: boolean
@@ -45,20 +47,21 @@ export async function probeBucket(place: ProbePlace, options: ProbeOptions): Pro
           message: `${new URL(place.endpoint).host} did not respond within ${timeoutMs / 1000} seconds.`,
         }
       : explainRefusal(thrown, place, clock.now())
-  const attempt = new Attempt(explain)
+  const attempt = new Attempt(place.capabilities.protocol, explain)
   try {
     const refusal = await resolves(place, allowedPrivateHosts)
-    if (refusal) attempt.note('PutObject', refusal)
+    if (refusal) attempt.note('put', refusal)
     else await tryAll(bucket, attempt, uses)
   } finally {
     agents.http.destroy()
     agents.https.destroy()
   }
   return {
-    operations: attempt.all,
-    mayAbort: attempt.may('AbortMultipartUpload'),
-    mayRead: attempt.may('GetObject'),
-    mayDelete: attempt.may('DeleteObject'),
+    operations: attempt.operations,
+    works: attempt.works,
+    mayAbort: attempt.may('abort'),
+    mayRead: attempt.may('get'),
+    mayDelete: attempt.may('delete'),
     found: foundIn(place.capabilities, bucket.capabilities),
   }
 }
@@ -87,53 +90,97 @@ async function resolves(place: ProbePlace, allowedPrivateHosts: string[]): Promi
   return { final: true, message }
 }
 
-/** The operations that were tried, and their outcomes. */
+/** What is tried, by the name of its operation in each protocol. Without a name, the protocol has no request for it. */
+const OPERATIONS = {
+  s3: {
+    put: 'PutObject',
+    create: 'CreateMultipartUpload',
+    part: 'UploadPart',
+    complete: 'CompleteMultipartUpload',
+    abort: 'AbortMultipartUpload',
+    get: 'GetObject',
+    copy: 'UploadPartCopy',
+    delete: 'DeleteObject',
+  },
+  azure: {
+    put: 'PutBlob',
+    create: null,
+    part: 'PutBlock',
+    complete: 'PutBlockList',
+    abort: null,
+    get: 'GetBlob',
+    copy: null,
+    delete: 'DeleteBlob',
+  },
+} as const
+type Step = keyof (typeof OPERATIONS)['s3']
+
+const NEEDED: ReadonlySet<Step> = new Set<Step>(['put', 'create', 'part', 'complete'])
+
+/** What was tried, and the outcomes. */
 class Attempt {
-  readonly all: ProbedOperation[] = []
+  readonly #tried: (Omit<ProbedOperation, 'name'> & { name: string | null; step?: Step })[] = []
   #over = false
+  readonly #names: Record<Step, string | null>
   readonly #explain: (thrown: unknown) => Refusal
 
-  constructor(explain: (thrown: unknown) => Refusal) {
+  constructor(protocol: keyof typeof OPERATIONS, explain: (thrown: unknown) => Refusal) {
+    this.#names = OPERATIONS[protocol]
     this.#explain = explain
   }
 
-  note(name: string, refusal: Refusal): void {
-    this.all.push({ name, ok: false, needed: NEEDED.has(name), message: plain(refusal.message) })
+  get operations(): ProbedOperation[] {
+    return this.#tried.flatMap(({ step: _, name, ...outcome }) => (name ? [{ name, ...outcome }] : []))
   }
 
-  async do<T>(name: OperationName, operation: () => Promise<T>): Promise<T | undefined> {
+  /** True if everything works that uploads need. */
+  get works(): boolean {
+    return [...NEEDED].every((step) => this.may(step))
+  }
+
+  note(step: Step, refusal: Refusal): void {
+    this.#note({ step, name: this.#names[step] }, refusal)
+  }
+
+  async do<T>(step: Step, operation: () => Promise<T>): Promise<T | undefined> {
     if (this.#over) return undefined
-    return this.#try(name, operation, (refusal) => {
+    return this.#try({ step, name: this.#names[step] }, operation, (refusal) => {
       this.#over ||= refusal.final
     })
   }
 
   /** Tries an operation. Even if it is refused, the others may work. */
   async use({ name }: ObjectUse, operation: () => Promise<void>): Promise<void> {
-    if (!this.#over) await this.#try(name, operation)
+    if (!this.#over) await this.#try({ name }, operation)
   }
 
   async #try<T>(
-    name: string,
+    tried: { step?: Step; name: string | null },
     operation: () => Promise<T>,
     refused?: (refusal: Refusal) => void,
   ): Promise<T | undefined> {
     try {
       const result = await operation()
-      this.all.push({ name, ok: true, needed: NEEDED.has(name), message: 'Works.' })
+      this.#tried.push({ ...tried, ok: true, needed: isNeeded(tried), message: 'Works.' })
       return result
     } catch (thrown) {
       const refusal = this.#explain(thrown)
       refused?.(refusal)
-      this.note(name, refusal)
+      this.#note(tried, refusal)
       return undefined
     }
   }
 
-  may(name: OperationName): boolean {
-    return this.all.some((operation) => operation.name === name && operation.ok)
+  #note(tried: { step?: Step; name: string | null }, refusal: Refusal): void {
+    this.#tried.push({ ...tried, ok: false, needed: isNeeded(tried), message: plain(refusal.message) })
+  }
+
+  may(step: Step): boolean {
+    return this.#tried.some((tried) => tried.step === step && tried.ok)
   }
 }
+
+const isNeeded = ({ step }: { step?: Step }): boolean => step !== undefined && NEEDED.has(step)
 
 /** A message may quote the endpoint's response, which can contain arbitrary text of any length. */
 function plain(message: string): string {
@@ -145,45 +192,28 @@ function plain(message: string): string {
 
 const MAX_CHARACTERS = 1000
 
-type OperationName =
-  | 'PutObject'
-  | 'CreateMultipartUpload'
-  | 'UploadPart'
-  | 'CompleteMultipartUpload'
-  | 'AbortMultipartUpload'
-  | 'GetObject'
-  | 'UploadPartCopy'
-  | 'DeleteObject'
-
-const NEEDED: ReadonlySet<string> = new Set<OperationName>([
-  'PutObject',
-  'CreateMultipartUpload',
-  'UploadPart',
-  'CompleteMultipartUpload',
-])
-
 async function tryAll(bucket: ProbeOperations, attempt: Attempt, uses: readonly ObjectUse[]): Promise<void> {
-  const key = await attempt.do('PutObject', () =>
+  const key = await attempt.do('put', () =>
     findCapabilities(bucket, ['bodyChecksum', 'ifNoneMatch'], () => bucket.put()),
   )
   await tryMultipart(bucket, attempt)
-  if (attempt.may('CompleteMultipartUpload')) await tryUses(bucket, attempt, uses)
+  if (attempt.may('complete')) await tryUses(bucket, attempt, uses)
   if (key) {
-    await attempt.do('GetObject', () => bucket.get(key))
-    if (attempt.may('GetObject')) await tryCopying(bucket, attempt, key)
+    await attempt.do('get', () => bucket.get(key))
+    if (attempt.may('get')) await tryCopying(bucket, attempt, key)
   }
-  await attempt.do('DeleteObject', () => bucket.delete())
+  await attempt.do('delete', () => bucket.delete())
 }
 
 /** A multipart upload that cannot be aborted is completed instead, so that it is not left behind. */
 async function tryMultipart(bucket: ProbeOperations, attempt: Attempt): Promise<void> {
-  const upload = await attempt.do('CreateMultipartUpload', () => bucket.create())
+  const upload = await attempt.do('create', () => bucket.create())
   if (!upload) return
-  const etag = await attempt.do('UploadPart', () => bucket.part(upload))
+  const etag = await attempt.do('part', () => bucket.part(upload))
   if (!etag) return bucket.abort(upload).catch(() => {})
-  await attempt.do('AbortMultipartUpload', () => bucket.abort(upload))
-  let left = attempt.may('AbortMultipartUpload') ? undefined : { ...upload, etag }
-  await attempt.do('CompleteMultipartUpload', () =>
+  await attempt.do('abort', () => bucket.abort(upload))
+  let left = attempt.may('abort') ? undefined : { ...upload, etag }
+  await attempt.do('complete', () =>
     findCapabilities(bucket, ['fullObjectCrc32', 'ifNoneMatchOnComplete'], async () => {
       const begun = left ?? (await beginUpload(bucket))
       left = undefined
@@ -223,12 +253,12 @@ async function beginUpload(bucket: ProbeOperations) {
 async function tryCopying(bucket: ProbeOperations, attempt: Attempt, source: string): Promise<void> {
   const { capabilities } = bucket
   let refused = false
-  await attempt.do('UploadPartCopy', () =>
+  await attempt.do('copy', () =>
     bucket.copy(source).catch((thrown) => {
       refused = isBucketError(thrown) && (thrown.kind === 'refused' || thrown.kind === 'impossible')
       throw thrown
     }),
   )
   // After a transient error, copying may still work.
-  if (refused || attempt.may('UploadPartCopy')) bucket.assume({ ...capabilities, copyParts: !refused })
+  if (refused || attempt.may('copy')) bucket.assume({ ...capabilities, copyParts: !refused })
 }

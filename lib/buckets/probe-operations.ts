@@ -2,13 +2,15 @@ import { randomUUID } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import type { FileObject } from '#drizzle/schema/index.ts'
 import { type BucketError, isBucketError } from './bucket-error.ts'
-import type { BucketPlace } from './bucket-place.ts'
+import type { BucketPlace, Target } from './bucket-place.ts'
 import type { BucketDeps } from './call-bucket.ts'
 import { type BucketClient, type Credentials, openBucket } from './open-bucket.ts'
 import type { Capabilities } from './providers.ts'
 
 /** The folder for objects written by checks, under the Data Store's prefix. */
 export const PROBE_FOLDER = '.sluice-checks'
+
+type Upload = Target & { multipartId: string }
 
 const CONTENT_TYPE = 'text/plain'
 const bytes = Buffer.from('Sluice wrote this file to test its permissions. You can delete it.\n')
@@ -45,17 +47,16 @@ export class ProbeOperations {
     return this.#wrote(key)
   }
 
-  async create(object: FileObject | null = null): Promise<{ key: string; multipartId: string }> {
-    const key = this.#newKey()
-    const target = { key, contentType: CONTENT_TYPE, object }
-    return { key, multipartId: await this.#bucket.createMultipart(target, this.#options) }
+  async create(object: FileObject | null = null): Promise<Upload> {
+    const target = { key: this.#newKey(), contentType: CONTENT_TYPE, object }
+    return { ...target, multipartId: await this.#bucket.createMultipart(target, this.#options) }
   }
 
-  async part(upload: { key: string; multipartId: string }): Promise<string> {
+  async part(upload: Upload): Promise<string> {
     return (await this.#bucket.uploadPart({ ...upload, number: 1 }, BODY, this.#options)).etag
   }
 
-  async complete(upload: { key: string; multipartId: string }, etag: string): Promise<void> {
+  async complete(upload: Upload, etag: string): Promise<void> {
     const parts = [{ number: 1, etag, crc32: BODY.crc32 }]
     await this.#bucket.completeMultipart(upload, { ...BODY, parts }, this.#options)
     this.#wrote(upload.key)
@@ -67,20 +68,20 @@ export class ProbeOperations {
    */
   async copy(source: string): Promise<void> {
     const bucket = this.#bucket.forCopies()
-    const key = this.#newKey()
-    const multipartId = await bucket.createMultipart({ key, contentType: CONTENT_TYPE }, this.#options)
-    const part = { key, multipartId, number: 1 }
+    const target = { key: this.#newKey(), contentType: CONTENT_TYPE }
+    const multipartId = await bucket.createMultipart(target, this.#options)
+    const part = { ...target, multipartId, number: 1 }
     try {
       const copied = await bucket.copyPart(part, { key: source, range: null }, this.#options)
       await bucket.completeMultipart(part, { ...BODY, parts: [{ number: 1, ...copied }] }, this.#options)
-      this.#wrote(key)
+      this.#wrote(target.key)
     } catch (error) {
       await bucket.abortMultipart(part, this.#options).catch(() => {})
       throw error
     }
   }
 
-  async abort(upload: { key: string; multipartId: string }): Promise<void> {
+  async abort(upload: Upload): Promise<void> {
     await this.#bucket.abortMultipart(upload, this.#options)
   }
 
@@ -134,7 +135,7 @@ export async function findCapabilities<T>(
   operation: () => Promise<T>,
 ): Promise<T> {
   const assumed = bucket.capabilities
-  const [first, ...others] = combinations(assumed, names)
+  const [first, ...others] = combinations(assumed, assumed.protocol === 's3' ? names : [])
   let refusal: unknown
   for (const capabilities of [first!, ...others]) {
     bucket.assume(capabilities)

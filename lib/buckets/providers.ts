@@ -1,18 +1,20 @@
-import type { FoundCapabilities, ProviderName } from '#drizzle/schema/index.ts'
+import type { FileObject, FoundCapabilities, ObjectSettings, ProviderName } from '#drizzle/schema/index.ts'
+import { type Objection, objectionToBlob } from './azure/blob-settings.ts'
 
-/** What a provider's S3 API supports and requires, to the extent that uploads depend on it. */
+/** What a provider supports and requires, to the extent that uploads depend on it. */
 export type Capabilities = {
+  protocol: 's3' | 'azure'
   /** The highest part number. The lowest is 1. */
   maxParts: number
   /** All parts except the last must have the same size. */
   equalParts: boolean
-  /** The checksum sent with each PutObject and UploadPart, which the provider verifies. */
+  /** The checksum sent with each object and part, which the provider verifies. */
   bodyChecksum: 'crc32' | 'md5' | null
   /** Verifies a CRC32 of the entire object on CompleteMultipartUpload. */
   fullObjectCrc32: boolean
-  /** Supports `If-None-Match: *` on PutObject. */
+  /** Supports `If-None-Match: *` on the request that stores an object at once. */
   ifNoneMatch: boolean
-  /** Supports `If-None-Match: *` on CompleteMultipartUpload. */
+  /** Supports `If-None-Match: *` on the request that makes an object of parts. */
   ifNoneMatchOnComplete: boolean
   /** Supports UploadPartCopy. */
   copyParts: boolean
@@ -22,9 +24,12 @@ export type Capabilities = {
   deniesReplacing: boolean
   /** The provider deletes unfinished multipart uploads this many hours after they were started. */
   dropsUnfinishedAfterHours: number | null
+  /** The object setting that the provider would refuse, and why. Undefined if it supports all of them. */
+  objectionTo(object: FileObject | ObjectSettings): Objection | undefined
 }
 
 const plain: Capabilities = {
+  protocol: 's3',
   maxParts: 10_000,
   equalParts: false,
   bodyChecksum: null,
@@ -35,6 +40,7 @@ const plain: Capabilities = {
   checksumsWithCopies: true,
   deniesReplacing: false,
   dropsUnfinishedAfterHours: null,
+  objectionTo: () => undefined,
 }
 const complete: Capabilities = {
   ...plain,
@@ -71,6 +77,18 @@ const CAPABILITIES: Record<ProviderName, Capabilities> = {
   oracle: { ...plain, copyParts: false },
   alibaba: { ...plain, copyParts: false },
   other: { ...plain, copyParts: false },
+  // Uncommitted blocks are discarded a week after the last one was sent, so a week after the start is always early enough.
+  azure: {
+    ...plain,
+    protocol: 'azure',
+    maxParts: 50_000,
+    bodyChecksum: 'md5',
+    ifNoneMatch: true,
+    ifNoneMatchOnComplete: true,
+    copyParts: false,
+    dropsUnfinishedAfterHours: 7 * 24,
+    objectionTo: objectionToBlob,
+  },
 }
 
 /** The bucket check's findings override what is assumed about its provider. */

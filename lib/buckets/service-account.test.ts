@@ -62,7 +62,7 @@ describe('a bucket with the key of a service account', () => {
     const multipartId = await bucket.createMultipart(target)
     const { etag } = await bucket.uploadPart({ key: 'film', multipartId, number: 1 }, body)
     const parts = [{ number: 1, etag, crc32: body.crc32 }]
-    await bucket.completeMultipart({ key: 'film', multipartId }, { ...body, parts })
+    await bucket.completeMultipart({ ...target, multipartId }, { ...body, parts })
     await Promise.all([put(bucket), put(bucket), put(bucket)])
     expect(cloud.issuing.requests).toBe(1)
     expect(await local.s3.send(new HeadObjectCommand({ Bucket: BUCKET, Key: 'film' }))).toMatchObject({

@@ -6,6 +6,8 @@ type BucketLimits = {
   equalParts: boolean
   copyParts: boolean
   dropsUnfinishedAfterHours: number | null
+  /** The object setting that the provider would refuse, and why. Undefined if it supports all of them. */
+  objectionTo(object: FileObject): { setting: string; message: string } | undefined
 }
 export type Body = { chunks: readonly Uint8Array[]; bytes: number; crc32: number }
 /** `etag`: what the bucket returned for the part, and what names it when the parts become an object. */

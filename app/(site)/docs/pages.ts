@@ -38,6 +38,7 @@ export const GROUPS: { title: string; pages: DocPage[] }[] = [
         'Google Cloud Storage',
         'Connect a bucket with a service account, without HMAC keys.',
       ),
+      page('azure-blob-storage', 'Azure Blob Storage', 'Connect a container with a SAS that can only write.'),
       page('pricing', 'Pricing', 'What is free, and what a month of uploads costs.'),
     ],
   },

@@ -13,6 +13,7 @@ import {
   checkSavedDataStore,
 } from '#lib/workspace/data-stores/check-data-store.ts'
 import { createDataStore } from '#lib/workspace/data-stores/create-data-store.ts'
+import { credentialsFields } from '#lib/workspace/data-stores/credentials-fields.ts'
 import {
   type DataStoreInput,
   dataStoreChanges,
@@ -58,13 +59,11 @@ async function create(runtime: Runtime, actor: Actor, input: DataStoreInput): Pr
  */
 export async function update(id: string, _previous: unknown, data: FormData) {
   return act<{ refused?: BucketCheck }>('administer', data, async (runtime, actor) => {
-    const { accessKeyId, secretAccessKey, serviceAccountKey, ...fields } = await read(data)
-    const credentials = {
-      ...(accessKeyId && { accessKeyId }),
-      ...(secretAccessKey && { secretAccessKey }),
-      ...(serviceAccountKey && { serviceAccountKey }),
-    }
-    const changes = parseInput(dataStoreChanges, { ...fields, ...credentials })
+    // An empty field keeps the current credentials.
+    const given = Object.entries(await read(data)).filter(
+      ([name, value]) => value || !(name in credentialsFields),
+    )
+    const changes = parseInput(dataStoreChanges, Object.fromEntries(given))
     if (!saveAnyway(data)) {
       const found = await checkChanges(runtime, actor, id, changes)
       if (!found.ok) return { data: { refused: found } }
@@ -111,6 +110,8 @@ async function read(data: FormData) {
     // If neither was given, the error belongs to this field.
     serviceAccountKey:
       data.get('credentials') === 'file' ? (textOf(data, 'serviceAccountKey') ?? uploaded ?? '') : undefined,
+    storageAccountKey: textOf(data, 'storageAccountKey'),
+    sasToken: textOf(data, 'sasToken'),
     storageClass: textOf(data, 'storageClass') ?? null,
     encryption: encryptionOf(encryption, textOf(data, 'kmsKeyId')),
   }

@@ -4,7 +4,10 @@ import { CodeBlock } from '#components/ui/code-block.tsx'
 import type { BucketCheck } from '#drizzle/schema/index.ts'
 
 /** The optional operations; uploads need all the others. */
-const OPTIONAL = new Set(['AbortMultipartUpload', 'GetObject', 'UploadPartCopy', 'DeleteObject'])
+const OPTIONAL = new Set([
+  ...['AbortMultipartUpload', 'GetObject', 'UploadPartCopy', 'DeleteObject'],
+  ...['GetBlob', 'DeleteBlob'],
+])
 
 export const isOptional = (name: string): boolean => OPTIONAL.has(name)
 
@@ -38,9 +41,7 @@ export function LeastPolicy({ check }: { check: Pick<BucketCheck, 'policy' | 'li
   return (
     <>
       {policy && <Folded title="The minimal policy for these keys" code={policy} />}
-      {lifecycleRule && (
-        <Folded title="Lifecycle rule that removes unfinished uploads" code={lifecycleRule} />
-      )}
+      {lifecycleRule && <Folded title="Lifecycle rule that removes what is left over" code={lifecycleRule} />}
     </>
   )
 }

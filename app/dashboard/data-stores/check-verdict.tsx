@@ -1,6 +1,9 @@
 import { ButtonLink } from '#components/ui/button-link.tsx'
 import { Notice } from '#components/ui/notice.tsx'
 import { IfMay } from '#components/ui/rights.tsx'
+import { Time } from '#components/ui/time.tsx'
+import { days } from '#lib/platform/kernel/clock.ts'
+import type { DataStore } from '#lib/workspace/data-stores/data-store.ts'
 import type { DataStoreState } from '#lib/workspace/data-stores/sealed-data-store.ts'
 
 /** A bucket that was ready stays so if a later check fails, since its uploads may still succeed. */
@@ -45,5 +48,27 @@ export function TurnedOff() {
         </ButtonLink>
       }
     />
+  )
+}
+
+const WARN_BEFORE_MS = days(14)
+
+/** Warns of a SAS that has expired or soon will, because uploads then fail until there is another one. */
+export function SasExpiry({ sas, nowMs }: Pick<DataStore, 'sas'> & { nowMs: number }) {
+  if (!sas?.expiresAt) return null
+  const leftMs = Date.parse(sas.expiresAt) - nowMs
+  if (leftMs > WARN_BEFORE_MS) return null
+  const [tone, verb] = leftMs > 0 ? (['warn', 'expires'] as const) : (['bad', 'expired'] as const)
+  return (
+    <Notice
+      tone={tone}
+      title={
+        <>
+          The SAS {verb} <Time at={sas.expiresAt} />.
+        </>
+      }
+    >
+      Create another one and enter it below. Uploads in progress continue with the new one.
+    </Notice>
   )
 }

@@ -46,7 +46,7 @@ export function DataStoreForm<Data = undefined>(props: Props<Data>) {
         />
         <TextField
           name="bucket"
-          label="Bucket"
+          label={provider === 'azure' ? 'Container' : 'Bucket'}
           defaultValue={store?.bucket}
           placeholder="acme-media"
           mono
@@ -114,22 +114,27 @@ export function DataStoreForm<Data = undefined>(props: Props<Data>) {
           More settings
         </summary>
         <div className="mt-4 grid gap-4 sm:grid-cols-2">
-          <Encryption store={store} />
+          {provider !== 'azure' && <Encryption store={store} />}
           <TextField
+            key={`storage class of ${provider}`}
             name="storageClass"
-            label="Storage class"
+            label={provider === 'azure' ? 'Access tier' : 'Storage class'}
             optional
-            defaultValue={store?.storageClass ?? undefined}
-            placeholder="STANDARD"
+            defaultValue={moved ? undefined : (store?.storageClass ?? undefined)}
+            placeholder={provider === 'azure' ? 'COOL' : 'STANDARD'}
             mono
           />
-          <CheckField
-            key={provider}
-            name="forcePathStyle"
-            label="Path-style addresses"
-            hint="The bucket name is part of the path, not of the host name."
-            defaultChecked={store && !moved ? store.forcePathStyle : preset.forcePathStyle}
-          />
+          {provider === 'azure' ? (
+            <input type="hidden" name="forcePathStyle" value="on" />
+          ) : (
+            <CheckField
+              key={provider}
+              name="forcePathStyle"
+              label="Path-style addresses"
+              hint="The bucket name is part of the path, not of the host name."
+              defaultChecked={store && !moved ? store.forcePathStyle : preset.forcePathStyle}
+            />
+          )}
         </div>
       </details>
     </ActionForm>
@@ -138,10 +143,26 @@ export function DataStoreForm<Data = undefined>(props: Props<Data>) {
 
 type CredentialsProps = { provider: FormPreset['provider']; store: DataStore | undefined }
 
-/** An access key; for Google Cloud Storage, the key file of a service account is another possibility. */
+/** The kinds of credentials of providers that have several. */
+const KINDS: Partial<Record<Props<unknown>['presets'][number]['provider'], [string, string][]>> = {
+  gcs: [
+    ['file', 'Service account key file'],
+    ['hmac', 'HMAC key'],
+  ],
+  azure: [
+    ['sas', 'Shared access signature (SAS)'],
+    ['account', 'Storage account key'],
+  ],
+}
+
+const kindOf = ({ provider, serviceAccount, sas }: DataStore) =>
+  provider === 'azure' ? (sas ? 'sas' : 'account') : serviceAccount ? 'file' : 'hmac'
+
 function Credentials({ provider, store }: CredentialsProps) {
-  const [kind, setKind] = useState(store && !store.serviceAccount ? 'hmac' : 'file')
-  if (provider !== 'gcs') return <AccessKey store={store} />
+  const kinds = KINDS[provider]
+  const [kind, setKind] = useState(store ? kindOf(store) : kinds?.[0]?.[0])
+  if (!kinds) return <AccessKey store={store} />
+  const kept = store && kindOf(store) === kind ? store : undefined
   return (
     <>
       <SelectField
@@ -149,17 +170,13 @@ function Credentials({ provider, store }: CredentialsProps) {
         label="Credentials"
         value={kind}
         onChange={(event) => setKind(event.target.value)}
-        options={[
-          ['file', 'Service account key file'],
-          ['hmac', 'HMAC key'],
-        ]}
+        options={kinds}
         className="sm:col-span-2"
       />
-      {kind === 'file' ? (
-        <KeyFile account={store?.serviceAccount ?? undefined} />
-      ) : (
-        <AccessKey store={store?.serviceAccount ? undefined : store} />
-      )}
+      {kind === 'file' && <KeyFile account={kept?.serviceAccount ?? undefined} />}
+      {kind === 'hmac' && <AccessKey store={kept} />}
+      {kind === 'sas' && <Secret name="sasToken" label="SAS token" isKept={kept !== undefined} />}
+      {kind === 'account' && <Secret name="storageAccountKey" label="Key" isKept={kept !== undefined} />}
     </>
   )
 }
@@ -175,16 +192,23 @@ function AccessKey({ store }: { store: DataStore | undefined }) {
         spellCheck={false}
         autoComplete="off"
       />
-      <TextField
-        name="secretAccessKey"
-        label="Secret access key"
-        type="password"
-        mono
-        autoComplete="off"
-        placeholder={store ? 'unchanged' : undefined}
-        hint={store ? 'Leave empty to keep the current key.' : STORED}
-      />
+      <Secret name="secretAccessKey" label="Secret access key" isKept={store !== undefined} />
     </>
+  )
+}
+
+/** `isKept`: the Data Store has a secret of this kind, which stays if none is entered. */
+function Secret({ name, label, isKept }: { name: string; label: string; isKept: boolean }) {
+  return (
+    <TextField
+      name={name}
+      label={label}
+      type="password"
+      mono
+      autoComplete="off"
+      placeholder={isKept ? 'unchanged' : undefined}
+      hint={isKept ? 'Leave empty to keep the current one.' : STORED}
+    />
   )
 }
 

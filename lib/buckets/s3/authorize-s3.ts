@@ -6,7 +6,7 @@ import { type AccessKey, createSigner, sha256, UNSIGNED_PAYLOAD } from './sign-r
 export type S3Credentials = AccessKey | ServiceAccountKey
 
 /** Proves to the bucket that a request has the Data Store's credentials. */
-export function createAuthorizer(
+export function authorizeS3(
   region: string,
   credentials: S3Credentials,
   deps: Pick<BucketDeps, 'clock' | 'agents'>,

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto'
 import { crc32ToBase64 } from '../../platform/kernel/crc32.ts'
-import { type BucketPlace, encryptionOf, inAscii, type Target } from '../bucket-place.ts'
+import { type BucketPlace, encryptionOf, type Target } from '../bucket-place.ts'
+import { formOf, md5, metadataHeaders } from '../header-values.ts'
 import type { Capabilities } from '../providers.ts'
 
 /**
@@ -22,19 +22,8 @@ export function objectHeaders(place: BucketPlace, { contentType, object }: Targe
     ...(cacheControl && { 'cache-control': cacheControl }),
     ...(contentDisposition && { 'content-disposition': contentDisposition }),
     ...(tags && { 'x-amz-tagging': formOf(tags) }),
-    ...(metadata && metadataHeaders(metadata)),
+    ...(metadata && metadataHeaders('x-amz-meta-', metadata)),
   }
-}
-
-const formOf = (pairs: Record<string, string>) =>
-  Object.entries(pairs)
-    .map((pair) => pair.map(encodeURIComponent).join('='))
-    .join('&')
-
-function metadataHeaders(metadata: Record<string, string>): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(metadata).map(([name, value]) => [`x-amz-meta-${name}`, inAscii(value)]),
-  )
 }
 
 /**
@@ -48,10 +37,4 @@ export function checksumHeaders(
   if (bodyChecksum === 'crc32') return { 'x-amz-checksum-crc32': crc32ToBase64(body.crc32) }
   if (bodyChecksum === 'md5') return { 'content-md5': md5(body.chunks) }
   return {}
-}
-
-function md5(chunks: readonly Uint8Array[]): string {
-  const hash = createHash('md5')
-  for (const chunk of chunks) hash.update(chunk)
-  return hash.digest('base64')
 }

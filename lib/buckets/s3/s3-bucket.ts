@@ -1,19 +1,25 @@
 import type { FileObject, ObjectStorage } from '#drizzle/schema/index.ts'
 import { crc32FromBase64, crc32ToBase64 } from '../../platform/kernel/crc32.ts'
 import { BucketError, badResponse, isBucketError, tag } from '../bucket-error.ts'
-import { type BucketPlace, storageOf, type Target } from '../bucket-place.ts'
+import {
+  type Body,
+  type BucketPlace,
+  type ListedPage,
+  type NamedPart,
+  type Options,
+  storageOf,
+  type Target,
+  type Upload,
+} from '../bucket-place.ts'
 import type { CallBucket } from '../call-bucket.ts'
 import { encodePath } from '../encode-address.ts'
 import { findExisting } from '../find-existing.ts'
 import type { Capabilities } from '../providers.ts'
 import { checksumHeaders, objectHeaders } from './request-headers.ts'
-import { completeBody, type ListedPage, listPage, type NamedPart } from './xml-bodies.ts'
+import { completeBody, listPage } from './xml-bodies.ts'
 
-type Body = { chunks: readonly Uint8Array[]; bytes: number; crc32: number }
-type Options = { signal?: AbortSignal | undefined }
 /** `repeated`: the request was sent before, perhaps by another process, and its outcome is unknown. */
 type WriteOptions = Options & { repeated?: boolean }
-type Upload = { key: string; multipartId: string }
 
 /** CompleteMultipartUpload may take minutes, during which S3 sends whitespace and other providers send nothing. */
 const ASSEMBLE_SILENCE_MS = 600_000

@@ -1,9 +1,7 @@
 import { crc32ToBase64 } from '../../platform/kernel/crc32.ts'
 import { badResponse, tag } from '../bucket-error.ts'
+import type { ListedObject, ListedPage, NamedPart } from '../bucket-place.ts'
 import type { CallBucket } from '../call-bucket.ts'
-
-/** A copied part's CRC32 is only known if the bucket returned it. */
-export type NamedPart = { number: number; etag: string; crc32: number | null }
 
 /** The XML of CompleteMultipartUpload: the parts by number, with their ETags and checksums. */
 export function completeBody(parts: readonly NamedPart[], withChecksums: boolean): Buffer {
@@ -20,10 +18,6 @@ export function completeBody(parts: readonly NamedPart[], withChecksums: boolean
 function escapeXml(text: string): string {
   return text.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;').replace(/"/g, '&quot;')
 }
-
-type ListedObject = { key: string; bytes: number; modifiedMs: number }
-/** Some of a bucket's objects, in key order, and where the next page starts. */
-export type ListedPage = { objects: ListedObject[]; next: string | null }
 
 /** A key of up to 1,024 bytes may be three times as long when encoded, so 500 keys fit into 2 MiB. */
 const KEYS = 500

@@ -22,12 +22,14 @@ it('redacts secrets wherever they appear', () => {
     newSecret('ak_'),
     newWebhookSecret(),
     'hunter2hunter2',
+    'c2lnbmF0dXJlLW9mLWEtc2FzLW9mLWF6dXJl',
   ]
-  const [sk, tmp, ak, whsec, password] = secrets as [string, string, string, string, string]
+  const [sk, tmp, ak, whsec, password, sig] = secrets as [string, string, string, string, string, string]
   log.info({ headers: { authorization: `Bearer ${sk}` } }, 'in a header')
   log.info({ req: { headers: { Authorization: 'Bearer hunter2hunter2', cookie: password } } }, 'deeper')
   log.info({ token: tmp, password, secretAccessKey: password }, 'a field')
   log.warn({ url: `https://x.example/?token=${tmp}` }, `in a message: ${ak}`)
+  log.warn({ sasToken: sig, storageAccountKey: sig }, `in an address: /uploads/a?sv=2022&sig=${sig}&sp=cw`)
   log.error(
     { err: new Error(`boom ${whsec}`, { cause: new Error(`postgres://user:${password}@host/db`) }) },
     'in an error',
@@ -35,7 +37,7 @@ it('redacts secrets wherever they appear', () => {
   const text = lines.join('')
   for (const secret of secrets) expect(text).not.toContain(secret)
   expect(text).toContain('[redacted]')
-  expect(lines).toHaveLength(5)
+  expect(lines).toHaveLength(6)
   for (const line of lines) expect(JSON.parse(line)).toHaveProperty('msg')
 })
 

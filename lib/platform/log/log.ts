@@ -23,6 +23,8 @@ const SECRET_FIELDS = [
   'token',
   'secretAccessKey',
   'serviceAccountKey',
+  'storageAccountKey',
+  'sasToken',
   'privateKey',
   'encryptionKey',
   'authSecret',
@@ -34,9 +36,9 @@ const SECRET_FIELDS = [
 const at = (prefix: string) =>
   SECRET_FIELDS.map((field) => (field.startsWith('[') ? prefix + field : `${prefix}.${field}`))
 
-/** Secrets and passwords that slipped into a message, a stack trace or an address. */
+/** Secrets, signatures and passwords that slipped into a message, a stack trace or an address. */
 const SECRET_TEXT =
-  /\b(?:sk|tmp|ak)_[0-9A-Za-z]{20,}|whsec_[0-9A-Za-z+/=]{20,}|(?<=:\/\/[^\s:/@]*:)[^\s@/]+(?=@)/g
+  /\b(?:sk|tmp|ak)_[0-9A-Za-z]{20,}|whsec_[0-9A-Za-z+/=]{20,}|(?<=[?&]sig=)[0-9A-Za-z%+/=]{20,}|(?<=:\/\/[^\s:/@]*:)[^\s@/]+(?=@)/g
 
 export function createLogger(
   level: string,

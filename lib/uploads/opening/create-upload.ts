@@ -148,6 +148,9 @@ export function describeNew(
   if (Buffer.byteLength(folder) > MAX_FOLDER_BYTES) throw folderTooLong()
   const facts = { fileId, filename, folder, sender: senderName, pipeId: pipe.id, at: new Date(nowMs) }
   const expiresByMs = nowMs + Math.min(...buckets.map(maxAgeMs))
+  const object = objectFor(right, declared, facts)
+  const required = buckets.filter((_, n) => targets[n]!.required)
+  if (object) assertStorable(object, required)
   return {
     fileId,
     workspaceId,
@@ -160,7 +163,7 @@ export function describeNew(
     senderName,
     subject,
     metadata,
-    object: objectFor(right, declared, facts),
+    object,
     folder: folder || null,
     verifyContent: pipe.verifyContent || null,
     declaredCrc32: declared.crc32 ?? null,
@@ -204,6 +207,14 @@ function folderTooLong(): SluiceError {
     'invalid_request',
     `The file's folder path is too long: it may have up to ${MAX_FOLDER_BYTES} bytes, or fewer if keys have long prefixes.`,
   )
+}
+
+/** Pipes are checked when they are saved, but tokens can have settings of their own, and Data Stores can change. */
+function assertStorable(object: FileObject, buckets: readonly Pick<Bucket, 'capabilities'>[]): void {
+  const [objection] = buckets.flatMap(({ capabilities }) => capabilities.objectionTo(object) ?? [])
+  if (!objection) return
+  const { setting, message } = objection
+  throw new SluiceError('invalid_request', `The file cannot be stored like this: its ${setting} ${message}.`)
 }
 
 /** Nobody downloads a piece of a file, but the bucket may require that everything in it is encrypted. */

@@ -24,6 +24,7 @@ const UNLIMITED = {
   equalParts: false,
   copyParts: true,
   dropsUnfinishedAfterHours: null,
+  objectionTo: () => undefined,
 }
 
 function refusing(workspaceId: string, why: string): Bucket {

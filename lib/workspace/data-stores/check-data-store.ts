@@ -1,5 +1,6 @@
 import { and, eq, sql } from 'drizzle-orm'
 import { type BucketCheck, dataStores, type PipeObject } from '#drizzle/schema/index.ts'
+import { showSas } from '../../buckets/azure/sas.ts'
 import { type ObjectUse, type Probe, type ProbedOperation, probeBucket } from '../../buckets/probe-bucket.ts'
 import { PROBE_FOLDER } from '../../buckets/probe-operations.ts'
 import { capabilitiesOf } from '../../buckets/providers.ts'
@@ -124,6 +125,9 @@ type Place = Parameters<typeof leastPolicy>[0]
 
 /** What each optional permission would make possible. */
 const WITHOUT: Record<string, string> = {
+  GetBlob:
+    'Not needed. With it (permission read), Sluice can copy blobs from here to another destination that lacks them.',
+  DeleteBlob: `Not needed. Without it (permission delete), this check could not delete its small blobs in ${PROBE_FOLDER}/.`,
   AbortMultipartUpload:
     'Not needed. With it, Sluice removes unfinished uploads itself; otherwise, use the lifecycle rule.',
   GetObject:
@@ -134,8 +138,7 @@ const WITHOUT: Record<string, string> = {
 
 /** A probe's result, described for the customer. */
 function diagnose(probe: Probe, place: Place, nowMs: number): BucketCheck {
-  const needed = probe.operations.filter((operation) => operation.needed)
-  const works = needed.length === NEEDED_OPERATIONS && needed.every(({ ok }) => ok)
+  const { works } = probe
   const rules = works ? lifecycleRules(place, probe) : undefined
   return {
     checkedAt: new Date(nowMs).toISOString(),
@@ -143,14 +146,16 @@ function diagnose(probe: Probe, place: Place, nowMs: number): BucketCheck {
     operations: probe.operations.map((operation) => ({
       name: operation.name,
       ok: operation.ok,
-      message: message(operation, works) + remark(operation, probe) + needsOf(operation, place.uses),
+      message:
+        message(operation, works) +
+        remark(operation, probe) +
+        needsOf(operation, place) +
+        expiryOf(operation, place),
     })),
     policy: leastPolicy(place),
     ...(rules && { lifecycleRule: rules }),
   }
 }
-
-const NEEDED_OPERATIONS = 4
 
 function message({ name, ok, message: said }: ProbedOperation, works: boolean): string {
   const optional = WITHOUT[name]
@@ -158,12 +163,21 @@ function message({ name, ok, message: said }: ProbedOperation, works: boolean): 
 }
 
 /** The permissions that the keys need for the object settings that the bucket refused. */
-function needsOf({ name, ok, message: said }: ProbedOperation, uses: readonly ObjectUse[]): string {
+function needsOf({ name, ok, message: said }: ProbedOperation, { provider, uses }: Place): string {
   const object = uses.find((use) => use.name === name)?.object
   if (ok || !object || !said.startsWith('Refused')) return ''
-  const tags = object.tags ? ' Tags need s3:PutObjectTagging.' : ''
+  const tags = object.tags
+    ? ` Tags need ${provider === 'azure' ? 'the permission t' : 's3:PutObjectTagging'}.`
+    : ''
   const encrypted = object.encryption?.type === 'SSE-KMS'
   return tags + (encrypted ? ' SSE-KMS needs kms:GenerateDataKey and kms:Decrypt on the key.' : '')
+}
+
+/** When the credentials stop working, told with the first operation. */
+function expiryOf({ name, ok }: ProbedOperation, { credentials }: Place): string {
+  if (!ok || name !== 'PutBlob' || !credentials || !('sasToken' in credentials)) return ''
+  const { expiresAt } = showSas(credentials.sasToken)
+  return expiresAt ? ` The SAS expires on ${expiresAt.slice(0, 10)}.` : ''
 }
 
 /** Describes what is unusual about the bucket's checksums. */

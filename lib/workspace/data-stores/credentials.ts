@@ -1,15 +1,15 @@
-import { createPrivateKey } from 'node:crypto'
-import { z } from 'zod'
+import { hash } from 'node:crypto'
 import type { ProviderName } from '#drizzle/schema/index.ts'
+import { showSas } from '../../buckets/azure/sas.ts'
 import type { Credentials } from '../../buckets/open-bucket.ts'
 import type { AccessKey } from '../../buckets/s3/sign-request.ts'
-import type { ServiceAccountKey } from '../../buckets/service-account.ts'
 import { type FieldError, invalidRequest } from '../../platform/kernel/errors.ts'
 import type { Place, Vault } from '../../platform/vault.ts'
+import { credentialsFields, type GivenCredentials } from './credentials-fields.ts'
 
 /**
- * A Data Store's credentials: an access key, or a Google service account's key. Two columns have them, both sealed: what
- * may be shown again, and what may not. For a service account's key, each of them contains JSON.
+ * A Data Store's credentials, in two columns, both sealed: what may be shown again, and what may not. For an access key,
+ * they contain its id and its secret, and JSON for all other kinds.
  */
 type Sealed = { id: string; accessKeyIdEncrypted: string; secretAccessKeyEncrypted: string }
 
@@ -25,128 +25,111 @@ export function sealCredentials(
   id: string,
   credentials: Credentials,
 ): Omit<Sealed, 'id'> {
-  const [shown, hidden] = isAccessKey(credentials)
-    ? [credentials.accessKeyId, credentials.secretAccessKey]
-    : split(credentials).map((half) => JSON.stringify(half))
+  const [shown, hidden] = halvesOf(credentials)
   return {
-    accessKeyIdEncrypted: seal(shown!, accessKeyPlace(id)),
-    secretAccessKeyEncrypted: seal(hidden!, secretKeyPlace(id)),
+    accessKeyIdEncrypted: seal(shown, accessKeyPlace(id)),
+    secretAccessKeyEncrypted: seal(hidden, secretKeyPlace(id)),
   }
 }
 
-const split = ({ email, keyId, privateKey, tokenUrl }: ServiceAccountKey) => [
-  { email, keyId },
-  { privateKey, tokenUrl },
-]
+function halvesOf(credentials: Credentials): [shown: string, hidden: string] {
+  if ('accessKeyId' in credentials) return [credentials.accessKeyId, credentials.secretAccessKey]
+  if ('email' in credentials) {
+    const { email, keyId, ...hidden } = credentials
+    return [JSON.stringify({ email, keyId }), JSON.stringify(hidden)]
+  }
+  const shown =
+    'sasToken' in credentials
+      ? { keyId: fingerprintOf(credentials.sasToken), sas: showSas(credentials.sasToken) }
+      : { keyId: fingerprintOf(credentials.storageAccountKey) }
+  return [JSON.stringify(shown), JSON.stringify(credentials)]
+}
+
+/** Stands in for the id of credentials that have none, so that others can be told apart from them. */
+const fingerprintOf = (secret: string): string => hash('sha256', secret).slice(0, 16)
 
 export function openCredentials(vault: Vault, row: Sealed): Credentials {
   const shown = vault.open(row.accessKeyIdEncrypted, accessKeyPlace(row.id))
   const hidden = vault.open(row.secretAccessKeyEncrypted, secretKeyPlace(row.id))
-  if (isJson(shown)) return { ...JSON.parse(shown), ...JSON.parse(hidden) }
-  return { accessKeyId: shown, secretAccessKey: hidden }
+  if (!isJson(shown)) return { accessKeyId: shown, secretAccessKey: hidden }
+  const { email, keyId } = JSON.parse(shown)
+  return { ...(email && { email, keyId }), ...JSON.parse(hidden) }
 }
 
 export function showCredentials(vault: Vault, row: Sealed) {
   const shown = vault.open(row.accessKeyIdEncrypted, accessKeyPlace(row.id))
-  if (!isJson(shown)) return { accessKeyId: shown, serviceAccount: null }
-  const { email, keyId } = JSON.parse(shown) as ServiceAccountKey
-  return { accessKeyId: keyId, serviceAccount: email }
+  if (!isJson(shown)) return { accessKeyId: shown, serviceAccount: null, sas: null }
+  const { keyId, email, sas } = JSON.parse(shown)
+  return { accessKeyId: keyId, serviceAccount: email ?? null, sas: sas ?? null }
 }
 
 const isJson = (text: string): boolean => text.startsWith('{')
-const isAccessKey = (credentials: Credentials): credentials is AccessKey => 'accessKeyId' in credentials
 
-const noStraySpace = (text: string) => text === text.trim() && !/\s/.test(text)
+type Field = keyof GivenCredentials
 
-const keyField = z
-  .string()
-  .min(1, 'must not be empty')
-  .max(512, 'must have at most 512 characters')
-  .refine((text) => !isJson(text), {
-    message: 'looks like a key file; the key file of a service account belongs in serviceAccountKey',
-    abort: true,
-  })
-  .refine(noStraySpace, 'contains white space, perhaps from copying; keys have none')
-
-const MAX_RSA_BITS = 4096
-
-const keyFile = z.object({
-  type: z.literal('service_account'),
-  client_email: z.string().min(1).max(256),
-  private_key_id: z.string().min(1).max(256),
-  private_key: z.string().refine(isRsaKey),
-  token_uri: z.url({ protocol: /^https?$/ }).max(512),
-})
-
-function isRsaKey(pem: string): boolean {
-  try {
-    const { asymmetricKeyType, asymmetricKeyDetails } = createPrivateKey(pem)
-    return asymmetricKeyType === 'rsa' && asymmetricKeyDetails!.modulusLength! <= MAX_RSA_BITS
-  } catch {
-    return false
-  }
+/** The kinds of credentials that each provider accepts, by the first field of each; all others accept access keys. */
+const ACCEPTS: Partial<Record<ProviderName, readonly Field[]>> = {
+  gcs: ['accessKeyId', 'serviceAccountKey'],
+  azure: ['sasToken', 'storageAccountKey'],
 }
-
-const serviceAccountField = z
-  .string()
-  .max(16_384, 'must have at most 16384 characters')
-  .transform((text, context): ServiceAccountKey => {
-    const { data, error } = keyFile.safeParse(readJson(text))
-    if (data)
-      return {
-        email: data.client_email,
-        keyId: data.private_key_id,
-        privateKey: data.private_key,
-        tokenUrl: data.token_uri,
-      }
-    const [field] = error.issues[0]!.path
-    const message = field ? `has no valid ${String(field)}` : 'is not a key file'
-    context.addIssue(`${message}; use the entire key file of a service account, as Google Cloud created it`)
-    return z.NEVER
-  })
-
-function readJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
-/** The fields of a request; either the first two, or the last. */
-export const credentialsFields = {
-  accessKeyId: keyField.optional(),
-  secretAccessKey: keyField.optional(),
-  serviceAccountKey: serviceAccountField.optional(),
-}
-
-type Given = {
-  accessKeyId?: string | undefined
-  secretAccessKey?: string | undefined
-  serviceAccountKey?: ServiceAccountKey | undefined
-}
+const ACCESS_KEY: readonly Field[] = ['accessKeyId']
 
 /** The credentials after a request that contains these fields. `before` is undefined for a new Data Store. */
-export function chooseCredentials(provider: ProviderName, given: Given, before?: Credentials): Credentials {
-  const { accessKeyId, secretAccessKey, serviceAccountKey } = given
-  const isPair = accessKeyId !== undefined || secretAccessKey !== undefined
-  if (serviceAccountKey && isPair)
-    throw fault('serviceAccountKey', 'cannot be combined with accessKeyId and secretAccessKey')
-  const chosen = serviceAccountKey ?? (isPair ? undefined : before)
-  if (chosen && !isAccessKey(chosen) && provider !== 'gcs')
-    throw serviceAccountKey
-      ? fault('serviceAccountKey', 'is only possible with the provider gcs')
-      : invalidRequest(['accessKeyId', 'secretAccessKey'].map(required))
-  if (chosen) return chosen
-  const kept = before && isAccessKey(before) ? before : undefined
+export function chooseCredentials(
+  provider: ProviderName,
+  given: GivenCredentials,
+  before?: Credentials,
+): Credentials {
+  const accepted = ACCEPTS[provider] ?? ACCESS_KEY
+  const { accessKeyId, secretAccessKey, serviceAccountKey, storageAccountKey, sasToken } = given
+  const kinds: Partial<Record<Field, Credentials | Partial<AccessKey>>> = {
+    ...((accessKeyId ?? secretAccessKey) !== undefined && { accessKeyId: { accessKeyId, secretAccessKey } }),
+    ...(serviceAccountKey && { serviceAccountKey }),
+    ...(storageAccountKey && { storageAccountKey: { storageAccountKey } }),
+    ...(sasToken && { sasToken: { sasToken } }),
+  }
+  const [kind, other] = (Object.keys(kinds) as Field[]).reverse()
+  if (kind && other) throw fault(kind, `cannot be combined with ${other}`)
+  if (kind && !accepted.includes(kind)) throw notAccepted(kind, provider, accepted)
+  const kept = before && accepted.includes(kindOf(before)) ? before : undefined
+  const chosen = kind ? kinds[kind]! : kept
+  if (!chosen && provider === 'azure')
+    throw fault('sasToken', 'is required, unless there is a storageAccountKey')
+  return chosen && kindOf(chosen as Credentials) !== 'accessKeyId'
+    ? (chosen as Credentials)
+    : completePair(chosen as Partial<AccessKey> | undefined, kept)
+}
+
+/** `chosen` may contain only one half of a new access key. */
+function completePair(chosen: Partial<AccessKey> = {}, kept?: Credentials): AccessKey {
+  const before: Partial<AccessKey> = kept && 'accessKeyId' in kept ? kept : {}
   const pair = {
-    accessKeyId: accessKeyId ?? kept?.accessKeyId,
-    secretAccessKey: secretAccessKey ?? kept?.secretAccessKey,
+    accessKeyId: chosen.accessKeyId ?? before.accessKeyId,
+    secretAccessKey: chosen.secretAccessKey ?? before.secretAccessKey,
   }
   const missing = (['accessKeyId', 'secretAccessKey'] as const).filter((name) => pair[name] === undefined)
-  if (missing.length > 0) throw invalidRequest(missing.map(required))
+  if (missing.length > 0)
+    throw invalidRequest(missing.map((field): FieldError => ({ field, message: 'is required' })))
   return pair as AccessKey
 }
 
-const required = (field: string): FieldError => ({ field, message: 'is required' })
+function kindOf(credentials: Credentials): Field {
+  if ('email' in credentials) return 'serviceAccountKey'
+  if ('sasToken' in credentials) return 'sasToken'
+  return 'storageAccountKey' in credentials ? 'storageAccountKey' : 'accessKeyId'
+}
+
+function notAccepted(kind: Field, provider: ProviderName, accepted: readonly Field[]) {
+  const [only] =
+    Object.entries(ACCEPTS).find(([, kinds]) => kinds.includes(kind) && kind !== 'accessKeyId') ?? []
+  if (only) return fault(kind, `is only possible with the provider ${only}`)
+  return fault(kind, `is not possible with the provider ${provider}; use ${accepted.join(' or ')}`)
+}
+
+/** The other fields of a request. */
+export function withoutCredentials<Of extends GivenCredentials>(fields: Of): Omit<Of, Field> {
+  const others = Object.entries(fields).filter(([name]) => !(name in credentialsFields))
+  return Object.fromEntries(others) as Omit<Of, Field>
+}
+
 const fault = (field: string, message: string) => invalidRequest([{ field, message }])

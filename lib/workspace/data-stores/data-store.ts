@@ -4,11 +4,12 @@ import { nameField, toAnswer } from '../../platform/kernel/parse-input.ts'
 import type { Vault } from '../../platform/vault.ts'
 import { encryptionField, storageClassField } from '../object-fields.ts'
 import { keyPrefixField } from '../pipes/key-template.ts'
-import { credentialsFields, showCredentials } from './credentials.ts'
+import { showCredentials } from './credentials.ts'
+import { credentialsFields } from './credentials-fields.ts'
 
 export const PROVIDERS = [
   ...(['aws', 'r2', 'b2', 'wasabi', 'spaces', 'gcs', 'scaleway'] as const),
-  ...(['hetzner', 'ovh', 'oracle', 'alibaba', 'minio', 'other'] as const),
+  ...(['azure', 'hetzner', 'ovh', 'oracle', 'alibaba', 'minio', 'other'] as const),
 ] as const
 
 const bucketField = z
@@ -68,6 +69,9 @@ export const dataStoreAnswer = z.strictObject({
   forcePathStyle: z.boolean(),
   accessKeyId: z.string(),
   serviceAccount: z.string().nullable(),
+  sas: z
+    .strictObject({ permissions: z.string().nullable(), expiresAt: z.iso.datetime().nullable() })
+    .nullable(),
   storageClass: z.string().nullable(),
   encryption: encryptionField.nullable(),
   check: bucketCheckAnswer.nullable(),

@@ -156,7 +156,7 @@ describe('the minimal policy', () => {
     ])
   })
 
-  it.each(['r2', 'b2', 'spaces', 'gcs', 'hetzner', 'oracle'] as const)(
+  it.each(['r2', 'b2', 'spaces', 'gcs', 'azure', 'hetzner', 'oracle'] as const)(
     'for %s is described in words',
     (provider) => {
       expect(policyFor(provider)).toContain('media')
@@ -167,7 +167,7 @@ describe('the minimal policy', () => {
 
 it('suggests lifecycle rules for leftovers that the keys cannot delete', () => {
   const rules = (mayAbort: boolean, mayDelete: boolean) => {
-    const text = lifecycleRules({ prefix: 'in/' }, { mayAbort, mayDelete })
+    const text = lifecycleRules({ provider: 'aws', bucket: 'media', prefix: 'in/' }, { mayAbort, mayDelete })
     return text && JSON.parse(text).Rules.map(({ Filter }: { Filter: { Prefix: string } }) => Filter.Prefix)
   }
   expect(rules(true, true)).toBeUndefined()

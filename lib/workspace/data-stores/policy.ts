@@ -1,4 +1,5 @@
 import type { ProviderName } from '#drizzle/schema/index.ts'
+import { accountOf as storageAccountOf } from '../../buckets/azure/authorize-azure.ts'
 import type { Credentials } from '../../buckets/open-bucket.ts'
 import type { ObjectUse } from '../../buckets/probe-bucket.ts'
 import { PROBE_FOLDER } from '../../buckets/probe-operations.ts'
@@ -7,12 +8,15 @@ import { partitionOf } from './resolve-place.ts'
 
 /** `uses` contains the object settings of the Data Store's Pipes. */
 type Place = Pick<DataStoreRow, 'provider' | 'region' | 'bucket' | 'prefix' | 'encryption'> & {
+  endpoint?: string
   uses: readonly ObjectUse[]
   credentials?: Credentials
 }
 
 /** Providers whose keys are restricted in a console or with a command, not with a JSON policy. */
 const IN_WORDS: Partial<Record<ProviderName, (bucket: string, account?: string) => string>> = {
+  azure: (bucket, account = '<account>') =>
+    `az storage container generate-sas --account-name ${account} --name ${bucket} \\\n  --permissions cw --https-only --expiry <date, such as 2027-12-31> --output tsv`,
   r2: (bucket) =>
     `R2 → Manage API tokens → Create: “Object Read & Write”, applied to the bucket ${bucket} only. R2 has no write-only permission.`,
   b2: (bucket) =>
@@ -41,8 +45,11 @@ export function leastPolicy(place: Place): string {
   return JSON.stringify(policy, null, 2)
 }
 
-const accountOf = ({ credentials }: Place) =>
-  credentials && 'email' in credentials ? credentials.email : undefined
+/** The service account that the credentials belong to, or the storage account. */
+function accountOf({ provider, endpoint, credentials }: Place): string | undefined {
+  if (provider === 'azure') return endpoint && storageAccountOf(endpoint)
+  return credentials && 'email' in credentials ? credentials.email : undefined
+}
 
 /** An IAM policy for a user. MinIO, Wasabi and others also support IAM policies, and have a single partition. */
 function identityPolicy({ provider, region, bucket, prefix, encryption, uses }: Place) {
@@ -101,9 +108,11 @@ const CLEAR_AFTER_DAYS = 31
  * checks.
  */
 export function lifecycleRules(
-  { prefix }: Pick<Place, 'prefix'>,
+  { provider, bucket, prefix }: Pick<Place, 'provider' | 'bucket' | 'prefix'>,
   { mayAbort, mayDelete }: { mayAbort: boolean; mayDelete: boolean },
 ): string | undefined {
+  if (provider === 'azure')
+    return mayDelete ? undefined : azureLifecycle(`${bucket}/${prefix}${PROBE_FOLDER}/`)
   const unfinished = {
     ID: 'sluice-unfinished-uploads',
     Status: 'Enabled',
@@ -118,4 +127,12 @@ export function lifecycleRules(
   }
   const Rules = [...(mayAbort ? [] : [unfinished]), ...(mayDelete ? [] : [checks])]
   return Rules.length > 0 ? JSON.stringify({ Rules }, null, 2) : undefined
+}
+
+/** A management policy of the storage account. Azure removes unfinished uploads by itself. */
+function azureLifecycle(prefix: string): string {
+  const filters = { blobTypes: ['blockBlob'], prefixMatch: [prefix] }
+  const actions = { baseBlob: { delete: { daysAfterModificationGreaterThan: 1 } } }
+  const rule = { enabled: true, name: 'sluice-checks', type: 'Lifecycle', definition: { filters, actions } }
+  return JSON.stringify({ rules: [rule] }, null, 2)
 }

@@ -77,6 +77,15 @@ export const PRESETS: Record<ProviderName, Preset> = {
     keysHint: 'IAM → API keys, for an application',
     help: 'An upload can have at most 1,000 parts. A bucket policy denies everyone it does not name, so include yourself.',
   },
+  azure: {
+    label: 'Azure Blob Storage',
+    endpoint: null,
+    region: { fixed: 'auto' },
+    forcePathStyle: true,
+    keysHint:
+      'Storage accounts → your account → Containers → your container → Shared access tokens → Create and Write',
+    help: 'The endpoint is under Settings → Endpoints → Blob service. A SAS stops working when it expires, so note the date. Azure drops unfinished uploads after 7 days, and Sluice cannot concatenate uploads there.',
+  },
   hetzner: {
     label: 'Hetzner',
     endpoint: 'https://{region}.your-objectstorage.com',
@@ -130,6 +139,7 @@ export const PRESETS: Record<ProviderName, Preset> = {
 export const ENDPOINT_EXAMPLES: Partial<Record<ProviderName, string>> = {
   r2: 'https://<account id>.r2.cloudflarestorage.com',
   oracle: 'https://<namespace>.compat.objectstorage.eu-frankfurt-1.oraclecloud.com',
+  azure: 'https://<account>.blob.core.windows.net',
   minio: 'https://minio.example.com',
   other: 'https://s3.example.com',
 }

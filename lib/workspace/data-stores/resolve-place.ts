@@ -1,4 +1,5 @@
-import type { ProviderName } from '#drizzle/schema/index.ts'
+import type { ObjectSettings, ProviderName } from '#drizzle/schema/index.ts'
+import { capabilitiesOf } from '../../buckets/providers.ts'
 import { type FieldError, invalidRequest } from '../../platform/kernel/errors.ts'
 import { ENDPOINT_EXAMPLES, PRESETS } from './presets.ts'
 
@@ -8,20 +9,23 @@ type Given = {
   endpoint?: string | undefined
   region?: string | undefined
   forcePathStyle?: boolean | undefined
+  storageClass?: string | null | undefined
+  encryption?: ObjectSettings['encryption'] | null | undefined
 }
 type Place = { endpoint: string; region: string; forcePathStyle: boolean }
 
 /** Fills in the preset's values. Throws an error that lists all invalid fields. */
 export function resolvePlace(given: Given, allowedPrivateHosts: string[]): Place {
   const preset = PRESETS[given.provider]
-  const faults: FieldError[] = []
+  const faults: FieldError[] = settingFaults(given)
   const region = regionOf(given, faults)
+  if (given.provider === 'azure') faults.push(...azureFaults(given))
   const endpoint = (given.endpoint || usualEndpoint(given.provider, region))?.replace(/\/+$/, '')
   if (!endpoint) {
     faults.push({ field: 'endpoint', message: `is required, such as ${ENDPOINT_EXAMPLES[given.provider]}` })
   } else {
     faults.push(
-      ...endpointFaults(endpoint, given.bucket, allowedPrivateHosts),
+      ...endpointFaults(endpoint, given, allowedPrivateHosts),
       ...otherRegion(given, endpoint, region),
     )
   }
@@ -33,6 +37,29 @@ export function resolvePlace(given: Given, allowedPrivateHosts: string[]): Place
 export function usualEndpoint(provider: ProviderName, region: string): string | undefined {
   const endpoint = PRESETS[provider].endpoint?.replace('{region}', region)
   return provider === 'aws' ? endpoint?.replace('amazonaws.com', partitionOf(region).suffix) : endpoint
+}
+
+function settingFaults({ provider, storageClass, encryption }: Given): FieldError[] {
+  const settings = { ...(storageClass && { storageClass }), ...(encryption && { encryption }) }
+  const objection = capabilitiesOf(provider, null).objectionTo(settings)
+  return objection ? [{ field: objection.setting, message: objection.message }] : []
+}
+
+/** Emulators have the account's name in the path, as in http://127.0.0.1:10000/devstoreaccount1. */
+const AZURE_ACCOUNT = /^[a-z0-9]{3,24}$/
+/** https://learn.microsoft.com/rest/api/storageservices/naming-and-referencing-containers--blobs--and-metadata */
+const AZURE_CONTAINER = /^(?=.{3,63}$)[a-z0-9]+(-[a-z0-9]+)*$/
+
+function azureFaults({ bucket, forcePathStyle = true }: Given): FieldError[] {
+  const faults: FieldError[] = []
+  if (!AZURE_CONTAINER.test(bucket))
+    faults.push({
+      field: 'bucket',
+      message: 'is not a container name, which has 3 to 63 lower-case letters, digits and single hyphens',
+    })
+  if (!forcePathStyle)
+    faults.push({ field: 'forcePathStyle', message: 'must be true: Azure has containers in the path only' })
+  return faults
 }
 
 function regionOf(given: Given, faults: FieldError[]): string {
@@ -51,12 +78,17 @@ function regionOf(given: Given, faults: FieldError[]): string {
   return region
 }
 
-function endpointFaults(endpoint: string, bucket: string, allowedPrivateHosts: string[]): FieldError[] {
+function endpointFaults(
+  endpoint: string,
+  { provider, bucket }: Given,
+  allowedPrivateHosts: string[],
+): FieldError[] {
   const fault = (message: string) => [{ field: 'endpoint', message }]
   if (!URL.canParse(endpoint)) return fault('must be an address such as https://s3.example.com')
   const url = new URL(endpoint)
   if (url.username || url.password) return fault('must not contain a user name or password')
-  if (url.pathname !== '/' || url.search || url.hash)
+  const isAccount = provider === 'azure' && AZURE_ACCOUNT.test(url.pathname.slice(1))
+  if ((url.pathname !== '/' && !isAccount) || url.search || url.hash)
     return fault('must end after the host; the bucket has its own field')
   if (url.hostname.startsWith(`${bucket}.`))
     return fault(`contains the bucket; leave out “${bucket}.”, since Sluice adds it where needed`)

@@ -4,7 +4,7 @@ import { type Actor, recordAudit } from '../../identity/audit/record-audit.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import type { Runtime } from '../../platform/runtime.ts'
 import { sealsForColumns } from '../../platform/vault.ts'
-import { chooseCredentials, openCredentials, sealCredentials } from './credentials.ts'
+import { chooseCredentials, openCredentials, sealCredentials, withoutCredentials } from './credentials.ts'
 import { type DataStore, type DataStoreChanges, toDataStore } from './data-store.ts'
 import { countUploadsUnderWay, type DataStoreRow, findDataStore, uploads } from './read-data-stores.ts'
 import { resolvePlace, usualEndpoint } from './resolve-place.ts'
@@ -58,7 +58,7 @@ async function assertIdle(
 
 /** The Data Store after the change. With a different provider, omitted values come from its preset. */
 export function applyChanges(before: DataStoreRow, changes: DataStoreChanges, allowedPrivateHosts: string[]) {
-  const { accessKeyId: _, secretAccessKey: __, serviceAccountKey: ___, ...fields } = changes
+  const fields = withoutCredentials(changes)
   const moves = fields.provider !== undefined && fields.provider !== before.provider
   const given = moves
     ? {}
@@ -66,8 +66,9 @@ export function applyChanges(before: DataStoreRow, changes: DataStoreChanges, al
   // A different region has a different endpoint, unless the customer entered it.
   if (!moves && fields.region && fields.region !== before.region && fields.endpoint === undefined)
     given.endpoint = followRegion(before, fields.region)
+  const { provider, bucket, storageClass, encryption } = before
   const place = resolvePlace(
-    { provider: before.provider, bucket: before.bucket, ...given, ...fields },
+    { provider, bucket, storageClass, encryption, ...given, ...fields },
     allowedPrivateHosts,
   )
   const after = { ...before, ...withoutUndefined(fields), ...place }

@@ -3,7 +3,7 @@ import { type Actor, recordAudit } from '../../identity/audit/record-audit.ts'
 import { takeCreation } from '../../identity/take-creation.ts'
 import { newPipeId } from '../../platform/kernel/ids.ts'
 import type { ConfiguredRuntime } from '../../platform/runtime.ts'
-import { assertKeepsKeys, saveDestinations } from './destinations.ts'
+import { assertStorable, saveDestinations } from './destinations.ts'
 import { type Pipe, type PipeInput, toPipe } from './pipe.ts'
 
 export async function createPipe(
@@ -31,7 +31,7 @@ export async function createPipe(
       })
       .returning()
     await saveDestinations(tx, actor, id, destinations)
-    await assertKeepsKeys(tx, destinations, row!.object)
+    await assertStorable(tx, destinations, row!.object)
     const entry = { action: 'pipe.created', subjectId: id, subjectLabel: input.name }
     await recordAudit({ db: tx, clock }, actor, entry)
     return toPipe(row!, destinations, config)

@@ -7,6 +7,7 @@ import {
   type PipeObject,
   pipeDestinations,
 } from '#drizzle/schema/index.ts'
+import { capabilitiesOf } from '../../buckets/providers.ts'
 import type { Actor } from '../../identity/audit/record-audit.ts'
 import { type Db, rows } from '../../platform/db/database.ts'
 import { invalidRequest } from '../../platform/kernel/errors.ts'
@@ -83,21 +84,29 @@ export async function saveDestinations(
       .values(further.map((destination, n) => ({ ...destination, pipeId, position: n + 2 })))
 }
 
-/** A Data Store's own encryption key always applies: a Pipe can neither omit nor replace it. */
-export async function assertKeepsKeys(
+/**
+ * Checks that each Data Store can store objects with these settings. Its own encryption key always applies: a Pipe can
+ * neither omit nor replace it.
+ */
+export async function assertStorable(
   tx: Db,
   destinations: readonly PipeDestination[],
   object: PipeObject | null,
 ): Promise<void> {
-  const { encryption } = object ?? {}
-  if (!encryption) return
+  if (!object) return
+  const { encryption } = object
   const ids = destinations.map(({ dataStoreId }) => dataStoreId)
   const stores = await tx
-    .select({ name: dataStores.name, demanded: dataStores.encryption })
+    .select({ name: dataStores.name, provider: dataStores.provider, demanded: dataStores.encryption })
     .from(dataStores)
     .where(inArray(dataStores.id, ids))
+  for (const { provider } of stores) {
+    const objection = capabilitiesOf(provider, null).objectionTo(object)
+    if (objection)
+      throw invalidRequest([{ field: `object.${objection.setting}`, message: objection.message }])
+  }
   const other = stores.find(
-    ({ demanded }) => demanded?.type === 'SSE-KMS' && !isDeepStrictEqual(demanded, encryption),
+    ({ demanded }) => encryption && demanded?.type === 'SSE-KMS' && !isDeepStrictEqual(demanded, encryption),
   )
   if (!other) return
   const message = `must be left out, since the Data Store ${other.name} encrypts all its objects with its own key`

@@ -4,7 +4,7 @@ import { type Actor, recordAudit } from '../../identity/audit/record-audit.ts'
 import { isSluiceError } from '../../platform/kernel/errors.ts'
 import type { ConfiguredRuntime, Runtime } from '../../platform/runtime.ts'
 import { checkDataStore, useNameOf } from '../data-stores/check-data-store.ts'
-import { assertKeepsKeys, saveDestinations } from './destinations.ts'
+import { assertStorable, saveDestinations } from './destinations.ts'
 import { type Pipe, type PipeChanges, toPipe } from './pipe.ts'
 import { findPipe } from './read-pipes.ts'
 
@@ -33,7 +33,7 @@ export async function updatePipe(
       .where(eq(pipes.id, id))
       .returning()
     if (destinations || changes.object)
-      await assertKeepsKeys(tx, destinations ?? before.destinations, row!.object)
+      await assertStorable(tx, destinations ?? before.destinations, row!.object)
     const entry = { action: 'pipe.updated', subjectId: id, subjectLabel: row!.name, detail: { changes } }
     await recordAudit({ db: tx, clock }, actor, entry)
     return toPipe(row!, destinations ?? before.destinations, config)

@@ -10,6 +10,7 @@ import { orNotFound } from '../../or-not-found.ts'
 import { titledBy } from '../../title-of.ts'
 import { update } from '../actions.ts'
 import { CheckReport } from '../check-report.tsx'
+import { SasExpiry } from '../check-verdict.tsx'
 import { CheckedForm } from '../checked-form.tsx'
 import { DeleteDataStore } from '../data-store-actions.tsx'
 import { FORM_PRESETS } from '../provider-presets.ts'
@@ -32,6 +33,7 @@ export default async function DataStorePage({ params }: { params: Promise<{ id: 
       />
       <div className="max-w-3xl space-y-5">
         <RejectingBanner actor={actor} only={[id]} here />
+        <SasExpiry sas={store.sas} nowMs={getRuntime().clock.now()} />
         <CheckReport store={store} state={state} />
         <SharedLimits actor={actor} id={id} />
         <Panel title="Settings">

@@ -33,10 +33,13 @@ export function toDocument(found: Workspace, secrets: string[]): object {
   return {
     workspace: workspace.workspace,
     dataStores: workspace.dataStores.map(({ name, fields }) => {
-      const { accessKeyId, serviceAccount, ...others } = fields
-      return serviceAccount
-        ? { ...others, serviceAccountKey: secretOf(secrets, name, 'service', 'account', 'key') }
-        : { ...others, accessKeyId, secretAccessKey: secretOf(secrets, name, 'secret', 'access', 'key') }
+      const { accessKeyId, serviceAccount, sas, ...others } = fields
+      const secret = (...words: string[]) => secretOf(secrets, name, ...words)
+      if (serviceAccount) return { ...others, serviceAccountKey: secret('service', 'account', 'key') }
+      if (sas) return { ...others, sasToken: secret('sas', 'token') }
+      if (others.provider === 'azure')
+        return { ...others, storageAccountKey: secret('storage', 'account', 'key') }
+      return { ...others, accessKeyId, secretAccessKey: secret('secret', 'access', 'key') }
     }),
     pipes: workspace.pipes.map(({ name, fields, outputs, hooks }) => {
       const { destinations, ...own } = fields as Fields & { destinations: Destination[] }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { Failure } from '../command.ts'
 import { type Document, type Fields, isFields, type NamedDestination, type Thing } from './document.ts'
@@ -29,6 +30,8 @@ type Options = { secrets: boolean; prune: boolean }
 const SECRET: Record<string, string> = {
   secretAccessKey: 'accessKeyId',
   serviceAccountKey: 'accessKeyId',
+  storageAccountKey: 'accessKeyId',
+  sasToken: 'accessKeyId',
   headers: 'headerNames',
 }
 
@@ -161,20 +164,31 @@ function differences(wanted: Fields, current: Fields, secrets: boolean): Fields 
         secrets ||
         !isDeepStrictEqual(namesOf(wanted.headers), [...((current.headerNames ?? []) as string[])].sort())
       )
-    const shown = key === 'serviceAccountKey' ? keyIdIn(wanted[key]) : wanted[shownBy]
-    return secrets || shown !== current[shownBy]
+    return secrets || shownIdOf(key, wanted) !== current[shownBy]
   }
   return Object.fromEntries(Object.entries(wanted).filter(([key]) => isSent(key)))
 }
 
-/** The id of a service account's key, which the API shows as the Data Store's access key id. */
-function keyIdIn(keyFile: unknown): unknown {
+/** What the API shows as the Data Store's access key id, for the credentials in this field. */
+function shownIdOf(key: string, wanted: Fields): unknown {
+  const secret = String(wanted[key])
+  if (key === 'serviceAccountKey') return keyIdIn(secret)
+  if (key === 'storageAccountKey') return fingerprintOf(secret)
+  // A SAS is often copied with its question mark or as an address.
+  if (key === 'sasToken') return fingerprintOf(secret.slice(secret.indexOf('?') + 1))
+  return wanted.accessKeyId
+}
+
+function keyIdIn(keyFile: string): unknown {
   try {
-    return JSON.parse(String(keyFile)).private_key_id
+    return JSON.parse(keyFile).private_key_id
   } catch {
     return undefined
   }
 }
+
+const fingerprintOf = (secret: string): string =>
+  createHash('sha256').update(secret).digest('hex').slice(0, 16)
 
 function namesOf(headers: unknown): string[] {
   return Object.keys((headers ?? {}) as object).sort()
