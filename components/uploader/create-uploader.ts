@@ -47,9 +47,9 @@ export function createUploader({ place, endpoint, remember, takeToken }: Options
       get chunkBytes() {
         return slow ? SLOW_CHUNK_BYTES : Number.POSITIVE_INFINITY
       },
-      async beforeSend(request, signal) {
-        if (slow && request.getMethod() === 'PATCH') await sleep(SLOW_PAUSE_MS)
-        if (!signal.aborted) network.send(request.getUnderlyingObject())
+      async beforeSend(xhr, method, signal) {
+        if (slow && method === 'PATCH') await sleep(SLOW_PAUSE_MS)
+        if (!signal.aborted) network.send(xhr)
       },
       onAnswer: (answer) => change(afterAnswer(wire, answer, Date.now())),
     },

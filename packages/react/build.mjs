@@ -3,8 +3,8 @@ import { build } from 'esbuild'
 import { bundleWhole, common } from '../bundle.mjs'
 
 /**
- * Builds two modules that have no dependencies except React: `uploads.js` includes tus-js-client, so that a page
- * without React can load it as it is; `index.js` contains the components, and imports `uploads.js`.
+ * Builds two modules that have no dependencies except React: a page without React can load `uploads.js` as it
+ * is; `index.js` contains the components, and imports `uploads.js`.
  */
 await bundleWhole('src/uploads.ts')
 await build({

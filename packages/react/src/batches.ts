@@ -1,3 +1,4 @@
+import { textToBase64 } from './base64.ts'
 import { Failure } from './failure.ts'
 import type { FileUpload, Transport } from './file-upload.ts'
 import type { KeptUploads } from './kept-uploads.ts'
@@ -28,8 +29,7 @@ export function createBatches({ tokens, kept, transport }: Options) {
 
   async function seal(batch: string, renewed = false): Promise<void> {
     const { token, uploadUrl } = await tokens.take()
-    const name = btoa(String.fromCharCode(...new TextEncoder().encode(batch)))
-    const headers = { Authorization: `Bearer ${token}`, 'Upload-Metadata': `batch ${name}` }
+    const headers = { Authorization: `Bearer ${token}`, 'Upload-Metadata': `batch ${textToBase64(batch)}` }
     const { ok, status } = await fetch(uploadUrl.replace(/files\/$/, 'batches/seal'), {
       method: 'POST',
       headers,

@@ -1,5 +1,3 @@
-import type { TusError } from './keep-going.ts'
-
 /** A request that got a response, but not the expected one. Without a response, `fetch` throws its own error. */
 export class Failure extends Error {
   readonly status: number
@@ -37,9 +35,4 @@ export function tellFailure(noticed: string, answer: string | undefined): string
     // Not every response is from Sluice.
   }
   return noticed
-}
-
-/** The reason to show for an error of tus-js-client. */
-export function reasonOfError(error: TusError): string {
-  return tellFailure(error.causingError?.message || error.message, error.originalResponse?.getBody?.())
 }

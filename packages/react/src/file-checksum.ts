@@ -1,3 +1,5 @@
+import { toBase64 } from './base64.ts'
+
 const MIB = 1024 * 1024
 /** The read size: a few milliseconds of work, after which the page can respond to its user. */
 const PIECE_BYTES = 4 * MIB
@@ -40,7 +42,7 @@ export class FileChecksum {
   async field(signal: AbortSignal): Promise<string> {
     await this.#readTo(this.#file.size, signal)
     const bytes = [24, 16, 8, 0].map((shift) => (this.#crc32 >>> shift) & 255)
-    return `crc32=:${btoa(String.fromCharCode(...bytes))}:`
+    return `crc32=:${toBase64(bytes)}:`
   }
 
   /** Reads run one after another, each continuing where the last one stopped. */

@@ -1,4 +1,3 @@
-import type { TusRequest } from './keep-going.ts'
 import type { UploadToken } from './tokens.ts'
 
 /**
@@ -64,8 +63,8 @@ export type Transport = {
   fetch?: typeof globalThis.fetch
   /** The most bytes to send in one request; defaults to the file's size. */
   chunkBytes?: number
-  /** Called just before a request is sent. If the signal is aborted by then, the request is not sent. */
-  beforeSend?(request: TusRequest, signal: AbortSignal): Promise<void>
+  /** Called just before a POST or PATCH is sent. If the signal is aborted by then, the request is not sent. */
+  beforeSend?(xhr: XMLHttpRequest, method: string, signal: AbortSignal): Promise<void>
   onAnswer?(answer: Answered): void
 }
 

@@ -1,13 +1,12 @@
-import { Upload } from 'tus-js-client'
+import { textOfBase64, textToBase64 } from './base64.ts'
 import { LANES, MIN_BYTES_FOR_LANES } from './connections.ts'
-import { reasonOfError } from './failure.ts'
 import type { FileChecksum } from './file-checksum.ts'
 import type { Transport } from './file-upload.ts'
-import type { TusRequest, TusResponse } from './keep-going.ts'
 import { persist } from './persist.ts'
+import { type Answer, createRequests, GONE, NATIVE_FETCH, offsetIn } from './requests.ts'
+import { sendBytes } from './send-bytes.ts'
 import { type Lane, type Lines, sendLanes } from './send-lanes.ts'
 import type { Tokens } from './tokens.ts'
-import { NATIVE_FETCH, offsetIn, tusOptions } from './tus-options.ts'
 
 type Way = {
   file: Blob
@@ -36,7 +35,7 @@ const DELETE_PATIENCE_MS = 60_000
  * Sends a file until it is complete, starting at the server's offset. The returned function stops the upload; after
  * that, only a late URL is reported.
  */
-export function sendFile({ metadata, hold, url, lines, ...way }: Way): () => void {
+export function sendFile({ metadata, hold, lines, ...way }: Way): () => void {
   const { file, checksum, tokens, transport } = way
   const stopping = new AbortController()
   const stopped = stopping.signal
@@ -45,81 +44,92 @@ export function sendFile({ metadata, hold, url, lines, ...way }: Way): () => voi
       if (!stopped.aborted) act(...told)
     }
   }
-  const fail = unless((error: Error) => way.onFail(reasonOfError(error)))
-  const onWait = unless(way.onWait)
   const onProgress = unless((sentBytes: number) => {
     checksum.follow(sentBytes, stopped)
     way.onProgress(sentBytes)
   })
-  const sending = { checksum, tokens, transport, stopped, onWait }
-  const { endpoint, list, options } = tusOptions({ ...sending, blob: file, endsFile: () => true })
-
-  // A creation that was sent may have succeeded, so its response is awaited even if the upload is stopped.
-  let isCreating = false
+  const context = { tokens, transport, stopped, onWait: unless(way.onWait) }
+  const requests = createRequests(context)
   let result: unknown
   let lacksOnlyDecision = false
-  // Set if the last response was that of a file with lanes that lacks bytes.
-  let divided: TusResponse | undefined
 
-  async function begin(): Promise<void> {
-    await hold
-    checksum.follow(0, stopped)
-    const upload = new Upload(file, {
-      ...options,
-      endpoint: await endpoint(stopped),
-      uploadUrl: url ?? null,
-      metadata,
-      async onBeforeRequest(request) {
-        const isCreation = request.getMethod() === 'POST'
-        if (isCreation && lines.connections > 1 && file.size >= MIN_BYTES_FOR_LANES)
-          request.setHeader('Upload-Lanes', String(LANES))
-        await options.onBeforeRequest(request)
-        isCreating = isCreation
-      },
-      onAfterResponse(request, response) {
-        result = resultOf(response) ?? result
-        const isNew = request.getMethod() === 'POST'
-        const lacksBytes = offsetIn(response) !== file.size && (isNew || !lacksOnlyDecision)
-        divided = response.getHeader('Upload-Lanes') && lacksBytes ? response : undefined
-        tellAnswer(transport, request, response)
-      },
-      onUploadUrlAvailable() {
-        if (stopped.aborted) {
-          void upload.abort()
-          if (isCreating) way.onLateUrl(upload.url!)
-          return
-        }
-        way.onUrl(upload.url!)
-        if (!divided) return
-        void upload.abort()
-        goOnInLanes(upload, divided).catch(fail)
-      },
-      onProgress,
-      onSuccess: unless(() => way.onDone(result)),
-      onError: fail,
-    })
-    stopped.addEventListener('abort', () => {
-      if (!isCreating) void upload.abort()
-    })
-    upload.start()
+  function noteAnswer(answer: Answer, url: string): void {
+    result = resultOf(answer) ?? result
+    tellAnswer(transport, answer, answer.header('Location') ?? url)
+  }
+
+  /** Returns undefined if the creation failed, and the next attempt is due. */
+  async function create(): Promise<Found | undefined> {
+    const endpoint = await requests.endpoint()
+    const divides = lines.connections > 1 && file.size >= MIN_BYTES_FOR_LANES
+    const headers = {
+      'Upload-Length': String(file.size),
+      'Upload-Metadata': encoded(metadata),
+      ...(divides && { 'Upload-Lanes': String(LANES) }),
+      ...(file.size === 0 && { 'Repr-Digest': await checksum.field(stopped) }),
+    }
+    const answer = await requests.send({ method: 'POST', url: endpoint, headers }, (told) =>
+      noteAnswer(told, endpoint),
+    )
+    if (!answer) return undefined
+    lacksOnlyDecision = false
+    const url = new URL(answer.header('Location') ?? '', endpoint).href
+    if (stopped.aborted) way.onLateUrl(url)
+    stopped.throwIfAborted()
+    return { url, offset: 0, ...(answer.header('Upload-Lanes') && { lanes: answer.body }) }
+  }
+
+  /** Returns undefined if the server no longer has the upload, so that it is created again. */
+  async function look(url: string): Promise<Found | undefined> {
+    const answer = await requests.ask('HEAD', url, file)
+    noteAnswer(answer, url)
+    if (GONE.includes(answer.status)) return undefined
+    return { url, offset: offsetIn(answer), ...(answer.header('Upload-Lanes') && { lanes: '' }) }
   }
 
   /** Sends what is missing in a file's lanes; the file's own address then tells how it ended. */
-  async function goOnInLanes(upload: Upload, response: TusResponse): Promise<void> {
-    const fileUrl = upload.url!
-    const listed = response.getBody() || (await list(fileUrl, stopped))
+  async function sendInLanes(url: string, told: string): Promise<void> {
+    const listed = told || (await requests.ask('GET', url)).body
     const { lanes = [] }: { lanes?: Lane[] } = JSON.parse(listed || '{}')
-    const onAnswer = (request: TusRequest, answer: TusResponse, confirmedBytes: number) =>
-      tellAnswer(transport, request, answer, { url: fileUrl, offset: confirmedBytes })
+    const onAnswer = (answer: Answer, confirmedBytes: number) =>
+      tellAnswer(transport, answer, url, confirmedBytes)
     // The file's last byte asks for a decision.
     lacksOnlyDecision = lanes.every(({ offset, length }) => offset === length)
-    if (!lacksOnlyDecision) await sendLanes(lanes, { ...sending, file, lines, onProgress, onAnswer })
-    if (!stopped.aborted) upload.start()
+    if (!lacksOnlyDecision)
+      await sendLanes(lanes, { ...context, file, checksum, lines, onProgress, onAnswer })
   }
 
-  begin().catch(fail)
+  /** Returns when the server has every byte. */
+  async function send(): Promise<void> {
+    await hold
+    checksum.follow(0, stopped)
+    let { url } = way
+    for (;;) {
+      stopped.throwIfAborted()
+      const found: Found | undefined = url === undefined ? await create() : await look(url)
+      url = found?.url
+      if (!found) continue
+      unless(way.onUrl)(found.url)
+      const { offset } = found
+      if (offset === file.size) return
+      if (found.lanes !== undefined && !lacksOnlyDecision) await sendInLanes(found.url, found.lanes)
+      else {
+        const sending = { ...context, requests, checksum, onProgress, endsFile: () => true }
+        const onAnswer = (answer: Answer) => noteAnswer(answer, found.url)
+        if (await sendBytes({ ...sending, url: found.url, blob: file, offset, onAnswer })) return
+      }
+    }
+  }
+
+  send().then(
+    unless(() => way.onDone(result)),
+    unless((error: Error) => way.onFail(error.message)),
+  )
   return () => stopping.abort()
 }
+
+/** `lanes` is set if the file has lanes: the list of them, or an empty string if it has to be requested. */
+type Found = { url: string; offset: number; lanes?: string }
 
 /** Best effort, because an abandoned upload expires after seven days. */
 export async function deleteUpload(url: string, tokens: Tokens, transport: Transport): Promise<void> {
@@ -133,28 +143,20 @@ export async function deleteUpload(url: string, tokens: Tokens, transport: Trans
   await persist(ask, AbortSignal.timeout(DELETE_PATIENCE_MS), () => {}).catch(() => undefined)
 }
 
-function tellAnswer(
-  { onAnswer }: Transport,
-  request: TusRequest,
-  response: TusResponse,
-  ofFile?: { url: string; offset: number },
-): void {
-  const url = response.getHeader('Location') ?? request.getURL()
-  onAnswer?.({
-    method: request.getMethod(),
-    status: response.getStatus(),
-    url,
-    offset: offsetIn(response),
-    ...ofFile,
-  })
+function tellAnswer({ onAnswer }: Transport, answer: Answer, url: string, ofFile?: number): void {
+  const offset = Number.parseInt(answer.header('Upload-Offset') ?? '', 10)
+  const { method, status } = answer
+  onAnswer?.({ method, status, url, offset: ofFile ?? (Number.isNaN(offset) ? undefined : offset) })
+}
+
+/** Without empty values, such as the type of a file whose type the browser does not know. */
+function encoded(metadata: Record<string, string>): string {
+  const given = Object.entries(metadata).filter(([, value]) => value)
+  return given.map(([key, value]) => `${key} ${textToBase64(value)}`).join(',')
 }
 
 /** The result is JSON as base64url, so that a header can contain any of its characters. */
-function resultOf(response: TusResponse): unknown {
-  const header = response.getHeader('Sluice-Result')
-  if (!header) return undefined
-  const bytes = Uint8Array.from(atob(header.replaceAll('-', '+').replaceAll('_', '/')), (char) =>
-    char.charCodeAt(0),
-  )
-  return JSON.parse(new TextDecoder().decode(bytes))
+function resultOf({ header }: Answer): unknown {
+  const told = header('Sluice-Result')
+  return told && JSON.parse(textOfBase64(told))
 }

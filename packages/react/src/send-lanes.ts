@@ -1,11 +1,7 @@
-import { Upload } from 'tus-js-client'
 import { Connections } from './connections.ts'
-import { reasonOfError } from './failure.ts'
 import type { FileChecksum } from './file-checksum.ts'
-import type { Transport } from './file-upload.ts'
-import { GONE, type TusError, type TusRequest, type TusResponse, toTusResponse } from './keep-going.ts'
-import type { Tokens } from './tokens.ts'
-import { offsetIn, tusOptions } from './tus-options.ts'
+import { type Answer, type Context, createRequests, GONE, offsetIn } from './requests.ts'
+import { sendBytes } from './send-bytes.ts'
 
 /** A range of the file with an address of its own. */
 export type Lane = { url: string; firstByte: number; length: number; offset: number }
@@ -13,17 +9,13 @@ export type Lane = { url: string; firstByte: number; length: number; offset: num
 /** How many connections the page's uploads use together, and how many of them are one file's share now. */
 export type Lines = { connections: number; share(): number }
 
-type Sending = {
+type Sending = Context & {
   file: Blob
   checksum: FileChecksum
-  tokens: Tokens
-  transport: Transport
   lines: Lines
-  stopped: AbortSignal
   onProgress(sentBytes: number): void
-  onWait(reason: string): void
   /** Called with each response and the bytes confirmed in all lanes. */
-  onAnswer(request: TusRequest, response: TusResponse, confirmedBytes: number): void
+  onAnswer(answer: Answer, confirmedBytes: number): void
 }
 
 /**
@@ -44,7 +36,7 @@ export async function sendLanes(
   const end = () => ended.abort()
   stopped.addEventListener('abort', end)
 
-  function sendNext(): Promise<unknown> {
+  function sendNext(): Promise<boolean> {
     const lane = waiting.shift()!
     return sendLane(lane, {
       ...sending,
@@ -57,10 +49,10 @@ export async function sendLanes(
         connections.sent(more, underWay, performance.now())
         fill()
       },
-      onAnswer(request, response) {
-        if (BUSY.includes(response.getStatus())) connections.refused(performance.now())
-        confirmed.set(lane, offsetIn(response) ?? confirmed.get(lane)!)
-        onAnswer(request, response, sumOf(confirmed))
+      onAnswer(answer) {
+        if (BUSY.includes(answer.status)) connections.refused(performance.now())
+        if (answer.header('Upload-Offset')) confirmed.set(lane, offsetIn(answer))
+        onAnswer(answer, sumOf(confirmed))
       },
     })
   }
@@ -71,26 +63,17 @@ export async function sendLanes(
     fill = () => {
       while (waiting.length > 0 && underWay < Math.min(connections.limit, lines.share())) {
         underWay += 1
-        sendNext().then(() => {
+        sendNext().then((has) => {
           underWay -= 1
-          fill()
+          if (has) fill()
+          else resolve()
         }, reject)
       }
       if (underWay === 0) resolve()
     }
     fill()
   })
-  try {
-    await all
-  } catch (error) {
-    const { originalRequest, originalResponse } = error as TusError
-    const isGone =
-      originalRequest?.getMethod() === 'HEAD' && GONE.includes(originalResponse?.getStatus() ?? 0)
-    // Aborting the lanes also empties their responses.
-    if (!isGone) throw new Error(reasonOfError(error as TusError))
-  } finally {
-    end()
-  }
+  await all.finally(end)
 }
 
 /** The server has too much to do. */
@@ -100,37 +83,19 @@ const sumOf = (bytes: ReadonlyMap<Lane, number>) => [...bytes.values()].reduce((
 
 type SendingLane = Omit<Sending, 'lines' | 'onAnswer'> & {
   endsFile(): boolean
-  onAnswer(request: TusRequest, response: TusResponse): void
+  onAnswer(answer: Answer): void
 }
 
-function sendLane(
-  { url, firstByte, length, offset }: Lane,
-  { file, onProgress, onAnswer, ...sending }: SendingLane,
-) {
+/** Returns whether the server has the lane's bytes: otherwise, it no longer has the file. */
+async function sendLane({ url, firstByte, length, offset }: Lane, { file, ...sending }: SendingLane) {
   const blob = file.slice(firstByte, firstByte + length)
-  const { options } = tusOptions({ blob, ...sending })
-  // The list of lanes has told the offset, so the client's first request, which asks for it, is not sent.
-  let known: TusResponse | undefined = toTusResponse(
-    new Response(null, { headers: { 'Upload-Offset': String(offset), 'Upload-Length': String(length) } }),
-  )
-  return new Promise<unknown>((resolve, reject) => {
-    const upload = new Upload(blob, {
-      ...options,
-      uploadUrl: url,
-      async onBeforeRequest(request) {
-        if (!known) return options.onBeforeRequest(request)
-        const answer = known
-        request.send = async () => answer
-      },
-      onAfterResponse(request, response) {
-        if (known) known = undefined
-        else onAnswer(request, response)
-      },
-      onProgress,
-      onSuccess: resolve,
-      onError: reject,
-    })
-    sending.stopped.addEventListener('abort', () => void upload.abort())
-    upload.start()
-  })
+  const requests = createRequests(sending)
+  let from = offset
+  while (!(await sendBytes({ ...sending, requests, url, blob, offset: from }))) {
+    const answer = await requests.ask('HEAD', url, blob)
+    if (GONE.includes(answer.status)) return false
+    sending.onAnswer(answer)
+    from = offsetIn(answer)
+  }
+  return true
 }
