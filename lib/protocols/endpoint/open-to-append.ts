@@ -40,7 +40,9 @@ async function open(context: UploadContext, asked: AppendRequest): Promise<Opene
   const { origin, protocol } = request
   const { bytes, lengthBytes, offsetBytes: fromBytes } = chunk
   const whole = wholeFileRequest(context, { ...chunk, origin, protocol })
-  const right = await authenticateToContinue(context, request, whole)
+  const authenticate = () => authenticateToContinue(context, request, whole)
+  const taking = whole && { fileId: requiredFileId(request), claim: whole.claim.claim }
+  const right = await (taking ? context.leases.undoneIfLost(taking, authenticate) : authenticate())
   // The expiry of a leased upload is checked later, because its writer may extend it.
   if (!right.upload.leased) assertStillThere(right.upload, context.clock.now())
   if (right.upload.status !== 'uploading' || repeatsLastByte(right.upload, chunk))

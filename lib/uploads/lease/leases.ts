@@ -1,4 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type DatabaseHandle, type Db, notify } from '../../platform/db/database.ts'
+import { isOutage } from '../../platform/db/faults.ts'
 import { type Clock, seconds } from '../../platform/kernel/clock.ts'
 import { notNow, SluiceError } from '../../platform/kernel/errors.ts'
 import type { Logger } from '../../platform/log/log.ts'
@@ -18,6 +20,7 @@ type Deps = {
 }
 
 type Wanted = Parameters<typeof takeLease>[2]
+type Taking = Pick<Fenced, 'fileId' | 'claim'>
 /** A lease held by any node, as the file's row shows it. */
 type Known = Omit<Fenced, 'claim'>
 type TakenHere = Taken & { lease: Lease }
@@ -62,15 +65,25 @@ export class Leases {
     return newClaim(this.#deps.terms.leaseMs)
   }
 
+  /** Calls `take`, whose statement may take a lease. If its response is lost, whatever it took is released. */
+  async undoneIfLost<Result>(taking: Taking, take: () => Promise<Result>): Promise<Result> {
+    try {
+      return await take()
+    } catch (error) {
+      if (isOutage(error)) void this.#releaseLater(taking, { interrupted: false })
+      throw error
+    }
+  }
+
   /** Registers a lease taken by a statement sent at `sinceMs`. */
   adopt({ fileId, fence, claim }: Fenced, sinceMs: number): Lease {
-    const { database, clock, terms } = this.#deps
+    const { clock, terms } = this.#deps
     const fenced = { fileId, fence, claim }
     const lease = new HeldLease(fenced, sinceMs, {
       clock,
       terms,
       forget: (over) => this.#forget(over),
-      releaseRow: (end: Release) => releaseLease({ db: database.db, clock }, fenced, end),
+      releaseRow: (end: Release) => this.#releaseRow(fenced, end),
     })
     // If the database has granted the lease twice, this process's earlier lease is lost.
     this.#held.get(fileId)?.lose()
@@ -117,11 +130,40 @@ export class Leases {
     const { database, clock, metrics } = this.#deps
     const sentAtMs = clock.now()
     const claim = this.newClaim()
-    const taken = await takeLease(database.db, claim, file)
+    const taken = await this.undoneIfLost({ fileId: file.fileId, ...claim }, () =>
+      takeLease(database.db, claim, file),
+    )
     if (!taken) return undefined
     if (taken.leaseLapsed) metrics.leasesTakenOver.inc({ how: 'lapsed' })
     else if (waited) metrics.leasesTakenOver.inc({ how: 'asked' })
     return { ...taken, lease: this.adopt({ ...claim, fileId: file.fileId, fence: taken.fence }, sentAtMs) }
+  }
+
+  async #releaseRow(fenced: Fenced, end: Release): Promise<void> {
+    const { database, clock } = this.#deps
+    try {
+      await releaseLease({ db: database.db, clock }, fenced, end)
+    } catch (error) {
+      void this.#releaseLater(fenced, end)
+      throw error
+    }
+  }
+
+  /**
+   * Releases a lease once the database responds again, unless it has expired by then. The file's client usually returns
+   * right after the database.
+   */
+  async #releaseLater(taking: Taking, end: Release): Promise<void> {
+    const { database, clock, terms } = this.#deps
+    const endsMs = clock.now() + terms.leaseMs
+    while (clock.now() < endsMs && !this.#isDraining) {
+      await sleep(terms.pollMs, undefined, { ref: false })
+      const isDone = await releaseLease({ db: database.db, clock }, taking, end).then(
+        () => true,
+        () => false,
+      )
+      if (isDone) return this.#wakeUps.wake(taking.fileId)
+    }
   }
 
   /** Tries again on each notification that the file is free, and periodically. */

@@ -210,7 +210,7 @@ export type Release = {
 /** Releases the lease, and counts the bytes that the request delivered. */
 export async function releaseLease(
   { db, clock }: { db: Db; clock: Clock },
-  lease: Fenced,
+  lease: Pick<Fenced, 'fileId' | 'claim'>,
   end: Release,
 ): Promise<void> {
   const nowMs = clock.now()
