@@ -1,4 +1,7 @@
+import { fork } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { migrate } from '#lib/platform/db/migrate.ts'
@@ -12,7 +15,6 @@ import { createGroup } from '#lib/workspace/senders/sender-groups.ts'
 import { readOptions } from '../../scripts/read-options.ts'
 import { tokenFor } from '../../test/support/begin-upload.ts'
 import { connectFtp, put } from '../../test/support/ftp-site.ts'
-import { httpCall } from '../../test/support/http-call.ts'
 import { createDatabase, freePort, startPostgres } from '../../test/support/postgres.ts'
 import { type Receiver, startReceiver } from '../../test/support/receiver.ts'
 import { type Sluice, startSluice, temporaryFolder } from '../../test/support/sluice.ts'
@@ -26,7 +28,7 @@ import { createSite, type Site } from '../../test/support/upload-site.ts'
  */
 const PICTURE_BYTES = 300_000
 const WITHIN_MS = seconds(60)
-const HEAD_EVERY_MS = 50
+const LOOK_EVERY_MS = 50
 const MOST_HEAD_MS = 300
 const ATTEMPTS = 60
 const RETRY_MS = seconds(1)
@@ -101,27 +103,18 @@ async function send(nodes: readonly Node[], n: number, device: Device): Promise<
   }
 }
 
-/** Measures HEAD requests for one unfinished upload until the signal. */
-async function measureHeads(
-  site: Site,
-  { sluice: { baseUrl } }: Node,
-  until: AbortSignal,
-): Promise<number[]> {
+/** Measures HEAD requests for one unfinished upload. The returned function stops, and returns the times. */
+async function measureHeads(site: Site, { sluice: { baseUrl } }: Node): Promise<() => Promise<number[]>> {
   const client = tusClient({ url: baseUrl, pipeId: site.pipe.id, token: await site.token() })
   const url = baseUrl + new URL((await client.create(10)).headers.location!).pathname
-  const took: number[] = []
-  const asked: Promise<void>[] = []
-  while (!until.aborted) {
-    const at = performance.now()
-    asked.push(
-      httpCall({ method: 'HEAD', url, token: client.token, headers: { 'Tus-Resumable': '1.0.0' } }).then(
-        ({ status }) => void took.push(status === 200 ? performance.now() - at : Infinity),
-      ),
-    )
-    await sleep(HEAD_EVERY_MS)
+  const probe = fork(join(import.meta.dirname, 'probe-heads.ts'), [url, client.token], {
+    serialization: 'advanced',
+  })
+  return async () => {
+    probe.send('stop')
+    const [took] = (await once(probe, 'message')) as [number[]]
+    return took
   }
-  await Promise.all(asked)
-  return took.sort((a, b) => a - b)
 }
 
 /** Webhooks are delivered at least once, so an event of the killed node may arrive twice. */
@@ -130,7 +123,7 @@ async function eventsOf(receiver: Receiver, count: number): Promise<Set<unknown>
   for (;;) {
     const events = new Set(receiver.received.map(({ headers }) => headers['webhook-id']))
     if (events.size >= count || performance.now() > until) return events
-    await sleep(HEAD_EVERY_MS)
+    await sleep(LOOK_EVERY_MS)
   }
 }
 
@@ -155,8 +148,7 @@ async function main(): Promise<boolean> {
   const made = await createSenders(site.runtime, site.actor, { names, groupId: group.id })
   const nodes = [await startNode(databaseUrl, folder.path), await startNode(databaseUrl, other.path)] as const
 
-  const over = new AbortController()
-  const heads = measureHeads(site, nodes[0], over.signal)
+  const stopHeads = await measureHeads(site, nodes[0])
   const startedAt = performance.now()
   const killed = sleep(WITHIN_MS / 2).then(() => {
     nodes[1].isUp = false
@@ -168,8 +160,7 @@ async function main(): Promise<boolean> {
   })
   const outcomes = await Promise.allSettled([...sending, killed])
   const sentMs = performance.now() - startedAt
-  over.abort()
-  const took = await heads
+  const took = await stopHeads()
   const failures = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []))
   const objects = (await site.bucket.objects()).length
   const events = await eventsOf(receiver, count)
