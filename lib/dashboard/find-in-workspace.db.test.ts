@@ -5,6 +5,9 @@ import { type TestRuntime, testRuntime } from '../../test/support/runtime.ts'
 import { addFile } from '../../test/support/webhook-rows.ts'
 import { createTestWorkspace, type TestWorkspace } from '../../test/support/workspace.ts'
 import { uuidv7 } from '../platform/kernel/ids.ts'
+import { parseInput } from '../platform/kernel/parse-input.ts'
+import { createUploadLink, hashingPassword } from '../upload-links/manage-links.ts'
+import { uploadLinkInput } from '../upload-links/upload-link.ts'
 import { findInWorkspace } from './find-in-workspace.ts'
 import { readAttention } from './overview/read-attention.ts'
 
@@ -28,6 +31,14 @@ describeWithDatabase('search', (database) => {
     expect(await find('100%')).toEqual(['file Harbour 100%.mov'])
     expect(await find(id)).toEqual(['file Harbour 100%.mov'])
     expect(await find(mine.pipe.id)).toEqual(['pipe Photos'])
+  })
+
+  it('finds an upload link by its title, and not as the Sender that it has, and a subject', async () => {
+    const link = parseInput(uploadLinkInput, { pipeId: mine.pipe.id, title: 'Wedding' })
+    await createUploadLink(runtime, mine.actor, await hashingPassword(link))
+    await add({ filename: 'vows.mov', subject: 'user_4217' })
+    expect(await find('wedd')).toEqual(['link Wedding'])
+    expect(await find('user_42')).toEqual(['subject user_4217'])
   })
 
   it("finds a webhook by its event's id or by its own id", async () => {

@@ -1,14 +1,14 @@
 import { and, desc, eq, ilike, isNull, or, type SQL, sql } from 'drizzle-orm'
 import type { AnyPgColumn } from 'drizzle-orm/pg-core'
-import { dataStores, deliveries, files, pipes, senders } from '#drizzle/schema/index.ts'
+import { dataStores, deliveries, files, pipes, senders, uploadLinks } from '#drizzle/schema/index.ts'
 import type { Actor } from '../identity/audit/record-audit.ts'
-import type { Db } from '../platform/db/database.ts'
+import { type Db, rows } from '../platform/db/database.ts'
 import { isUuid } from '../platform/kernel/ids.ts'
 import type { Runtime } from '../platform/runtime.ts'
 import { listed } from './files/file-query.ts'
 
 export type SearchHit = {
-  kind: 'pipe' | 'file' | 'delivery' | 'sender' | 'dataStore'
+  kind: 'pipe' | 'file' | 'subject' | 'delivery' | 'link' | 'sender' | 'dataStore'
   title: string
   hint: string
   href: string
@@ -31,7 +31,15 @@ export async function findInWorkspace(
     .slice(0, 200)
   const sought = { db, workspaceId, text, like: `%${text.replace(/[\\%_]/g, '\\$&')}%` }
   const found: SearchHit[] = []
-  for (const find of [findPipes, findFiles, findDeliveries, findSenders, findDataStores])
+  for (const find of [
+    findPipes,
+    findFiles,
+    findSubjects,
+    findDeliveries,
+    findLinks,
+    findSenders,
+    findDataStores,
+  ])
     found.push(...(await find(sought)))
   return found
 }
@@ -73,6 +81,22 @@ async function findFiles({ db, workspaceId, text, like }: Sought): Promise<Searc
   return found.map(({ id, ...one }) => ({ ...one, kind: 'file', href: `/dashboard/files/${id}` }))
 }
 
+/** Whom the newest files belong to. */
+async function findSubjects({ db, workspaceId, text, like }: Sought): Promise<SearchHit[]> {
+  if (!text) return []
+  const found = await rows<{ subject: string }>(
+    db,
+    sql`select distinct subject from (select subject from files where workspace_id = ${workspaceId}::uuid and ${listed}
+      order by id desc limit ${NEWEST_FILES}) newest where subject ilike ${like} order by subject limit ${PER_KIND}`,
+  )
+  return found.map(({ subject }) => ({
+    kind: 'subject',
+    title: subject,
+    hint: '',
+    href: `/dashboard/files?search=${encodeURIComponent(subject)}`,
+  }))
+}
+
 /** Finds deliveries by their event's id or by their own id. */
 async function findDeliveries({ db, workspaceId, text }: Sought): Promise<SearchHit[]> {
   if (!isUuid(text)) return []
@@ -88,12 +112,31 @@ async function findDeliveries({ db, workspaceId, text }: Sought): Promise<Search
   })
 }
 
+async function findLinks(sought: Sought): Promise<SearchHit[]> {
+  const { id, pipeId, title, workspaceId, deletedAt } = uploadLinks
+  const found = await sought.db
+    .select({ id, pipeId, title })
+    .from(uploadLinks)
+    .where(and(eq(workspaceId, sought.workspaceId), isNull(deletedAt), named(sought, title, id)))
+    .orderBy(desc(id))
+    .limit(PER_KIND)
+  return found.map((one) => ({
+    kind: 'link',
+    title: one.title,
+    hint: '',
+    href: `/dashboard/pipes/${one.pipeId}/links`,
+  }))
+}
+
+/** A link's own Sender is found as the link. */
+const isOfNoLink = sql`not exists (select from upload_links l where l.sender_id = ${senders.id})`
+
 async function findSenders(sought: Sought): Promise<SearchHit[]> {
   const { id, name, workspaceId, tokenLast4 } = senders
   const found = await sought.db
     .select({ id, title: name, last4: tokenLast4 })
     .from(senders)
-    .where(and(eq(workspaceId, sought.workspaceId), named(sought, name, id)))
+    .where(and(eq(workspaceId, sought.workspaceId), isOfNoLink, named(sought, name, id)))
     .orderBy(desc(id))
     .limit(PER_KIND)
   return found.map((one) => ({

@@ -7,15 +7,15 @@ import {
   Database,
   FileUp,
   Inbox,
-  KeyRound,
   KeySquare,
+  Link as LinkIcon,
   type LucideIcon,
-  MonitorSmartphone,
   Plus,
   RotateCw,
-  ScrollText,
   Search,
+  Settings,
   ShieldCheck,
+  UserRound,
   Webhook,
   Workflow,
 } from 'lucide-react'
@@ -24,13 +24,17 @@ import { type ReactNode, useEffect, useState } from 'react'
 import { useReturnFocus } from '#components/ui/return-focus.ts'
 import { useMay } from '#components/ui/rights.tsx'
 import type { SearchHit } from '#lib/dashboard/find-in-workspace.ts'
+import { WORKSPACE, YOU } from '../settings/sections.ts'
 import { findAnything } from './find-anything.ts'
 import { NAV_ITEMS } from './nav-list.tsx'
+import { useDocs } from './use-docs.ts'
 
 const KINDS = {
   pipe: { title: 'Pipes', icon: Workflow },
   file: { title: 'Files', icon: FileUp },
+  subject: { title: 'Subjects', icon: UserRound },
   delivery: { title: 'Webhooks', icon: Webhook },
+  link: { title: 'Upload links', icon: LinkIcon },
   sender: { title: 'Senders', icon: KeySquare },
   dataStore: { title: 'Data Stores', icon: Database },
 } as const
@@ -50,9 +54,11 @@ const PAGES = [
   ...NAV_ITEMS,
   { href: '/dashboard/webhooks/inbox', title: 'Webhook inbox', icon: Inbox },
   { href: '/dashboard/webhooks/verify', title: 'Verify a signature', icon: ShieldCheck },
-  { href: '/dashboard/settings/keys', title: 'Account keys', icon: KeyRound },
-  { href: '/dashboard/settings/sessions', title: 'Sessions', icon: MonitorSmartphone },
-  { href: '/dashboard/settings/audit', title: 'Audit log', icon: ScrollText },
+  ...[...YOU, ...WORKSPACE].map((section) => ({
+    ...section,
+    title: `Settings: ${section.title}`,
+    icon: Settings,
+  })),
   { href: '/docs', title: 'Documentation', icon: BookOpen },
   { href: '/docs/api', title: 'API reference', icon: BookOpen },
 ]
@@ -84,6 +90,7 @@ export function PaletteDialog({ open, onOpenChange }: Props) {
   const router = useRouter()
   const [query, setQuery] = useState('')
   const found = useFound(open, query)
+  const docs = useDocs(query)
   const focus = useReturnFocus()
   const may = useMay()
   const go = (href: string) => {
@@ -142,6 +149,7 @@ export function PaletteDialog({ open, onOpenChange }: Props) {
               {[
                 { heading: 'Actions', items: actions },
                 { heading: 'Go to', items: pages },
+                { heading: 'Documentation', items: docs },
               ].map(
                 ({ heading, items }) =>
                   items.length > 0 && (
