@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { settings } from '#lib/platform/settings/settings.ts'
 import { CHART, hasHelm, headOf, helm, RENDERED, render, renderedFile, VARIANTS } from '../scripts/chart.ts'
-import { type Manifest, manifestsOf, one } from './manifests.ts'
+import { type Deployment, type Manifest, manifestsOf, one } from './manifests.ts'
 
 const readJson = (path: string) => JSON.parse(readFileSync(path, 'utf8'))
 const withHelm = hasHelm()
@@ -63,7 +63,7 @@ describe.each(VARIANTS)('the chart with its %s', (variant) => {
       const found = pods.filter((labels) =>
         Object.entries(spec.selector).every(([name, value]) => labels[name] === value),
       )
-      expect(found).toHaveLength(metadata.name === 'sluice-metrics' ? 3 : 1)
+      expect(found).toHaveLength(metadata.name === 'sluice-metrics' ? pods.length : 1)
     }
   })
 })
@@ -79,6 +79,27 @@ describe('the schema check of the rendered files', () => {
     ['an unknown kind', '"kind":"Deployment"', '"kind":"Deployments"'],
   ])('finds %s', (_, right, wrong) => {
     expect(planted((text) => text.replaceAll(right, wrong))).not.toEqual([])
+  })
+})
+
+describe('FTP', () => {
+  it('is not rendered by default', () => {
+    expect(JSON.stringify(manifestsOf('defaults'))).not.toContain('ftp')
+  })
+
+  it('is served by a single pod, whose data ports are those of its Service', () => {
+    const manifests = manifestsOf('everything')
+    const pod = one(manifests, 'Deployment', 'sluice-ftp') as Deployment & { spec: { replicas: number } }
+    expect(pod.spec).toMatchObject({ replicas: 1, strategy: { type: 'Recreate' } })
+    const { env } = pod.spec.template.spec.containers[0]!
+    const set = Object.fromEntries(env.map(({ name, value }) => [name, value]))
+    expect(set).toMatchObject({ ROLES: 'upload', FTP_PORT: '2121', FTP_PUBLIC_ADDRESS: '203.0.113.7' })
+    const { spec } = one(manifests, 'Service', 'sluice-ftp') as unknown as {
+      spec: { ports: { port: number }[] }
+    }
+    const [from, to] = set.FTP_PASSIVE_PORTS!.split('-').map(Number) as [number, number]
+    const data = Array.from({ length: to - from + 1 }, (_, n) => from + n)
+    expect(spec.ports.map(({ port }) => port)).toEqual([2121, ...data])
   })
 })
 
@@ -114,7 +135,6 @@ const NOT_IN_VALUES = [
   'DATA_DIR',
   'PORT',
   'SFTP_PORT',
-  // Each node needs an address of its own for data connections, which a Service does not give it.
   'FTP_PORT',
   'FTP_PASSIVE_PORTS',
   'FTP_PUBLIC_ADDRESS',
