@@ -132,6 +132,7 @@ it('no balancer buffers or limits upload bodies', () => {
 it('the balancers pass on the largest body, and log no secret addresses', () => {
   const largest = Math.max(...ROUTES.map(({ bodyBytes }) => bodyBytes)) / 1024 ** 2
   expect(read('nginx.conf').match(/location \/ \{[^}]*\}/)![0]).toContain(`client_max_body_size ${largest}m;`)
+  expect(nginx('sluice-web', 'nginx.org/client-max-body-size')).toBe(`${largest}m`)
   expect(read('nginx.conf')).not.toMatch(/"path":"\$(?:uri|request_uri)"/)
   for (const text of [read('nginx.conf'), read('haproxy.cfg')])
     for (const secret of ['/u/', '/api/inbox/']) expect(text).toMatch(new RegExp(`\\^${secret}.*${secret}:`))
