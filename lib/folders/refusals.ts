@@ -20,6 +20,7 @@ export type Refusal =
   | 'malformed'
   | 'bytes_before_tls'
   | 'data_of_stranger'
+  | 'data_elsewhere'
   | 'data_session'
 
 type Said = { sinceMs: number; more: number; client: string }

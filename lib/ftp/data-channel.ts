@@ -1,14 +1,19 @@
-import type { Socket } from 'node:net'
+import { once } from 'node:events'
+import { Socket } from 'node:net'
 import { notNow, SluiceError } from '../platform/kernel/errors.ts'
 import type { Connection, ConnectionDeps } from './connection.ts'
-import type { Reservation } from './passive-ports.ts'
+
+const FIRST_USER_PORT = 1024
+
+/** How the next data connection is made. `release` closes it, too. */
+type Next = { connect(): Promise<Socket>; release(): void }
 
 /** A session's data connections, one at a time. */
 export class DataChannel {
   readonly #deps: ConnectionDeps
   readonly #connection: Connection
   readonly #takesPlain: boolean
-  #reservation: Reservation | undefined
+  #next: Next | undefined
   #isPrivate = false
 
   constructor(deps: ConnectionDeps, connection: Connection, takesPlain: boolean) {
@@ -20,14 +25,36 @@ export class DataChannel {
   /** Opens a port for the client's next data connection. */
   async reserve(): Promise<number> {
     this.release()
-    const reservation = await this.#deps.passive.reserve(this.#connection.address)
-    this.#reservation = reservation
-    return reservation.port
+    const { port, connected, release } = await this.#deps.passive.reserve(this.#connection.address)
+    this.#next = { connect: () => connected, release }
+    return port
+  }
+
+  /**
+   * Connects to a port of the client for its next transfer. Returns false for other addresses and for the ports of
+   * system services: the server could otherwise be made to attack others.
+   */
+  dial(address: string, port: number): boolean {
+    this.release()
+    const { refusals } = this.#deps
+    if (address !== this.#connection.address || port < FIRST_USER_PORT || port > 65_535) {
+      refusals.count('data_elsewhere', this.#connection.address)
+      return false
+    }
+    const socket = new Socket().on('error', () => {})
+    this.#next = {
+      async connect() {
+        await once(socket.connect({ host: address, port }), 'connect')
+        return socket
+      },
+      release: () => socket.destroy(),
+    }
+    return true
   }
 
   release(): void {
-    this.#reservation?.release()
-    this.#reservation = undefined
+    this.#next?.release()
+    this.#next = undefined
   }
 
   protect(level: string): void {
@@ -44,11 +71,10 @@ export class DataChannel {
     throw new SluiceError('forbidden', 'This Pipe requires encrypted data connections. Send PROT P first.')
   }
 
-  /** The connection that the client has opened to the reserved port. `begin` is called before its TLS handshake. */
+  /** The connection for a transfer. `begin` is called before its TLS handshake. */
   async open(begin: () => void): Promise<Socket> {
-    const reservation = this.#reservation
-    if (!reservation) throw new SluiceError('conflict', 'Send EPSV or PASV first.')
-    const socket = await within(reservation.connected, this.#deps.terms.dataMs)
+    if (!this.#next) throw new SluiceError('conflict', 'Send EPSV or PASV first.')
+    const socket = await within(this.#next.connect(), this.#deps.terms.dataMs)
     begin()
     return this.#isPrivate ? this.#secure(socket) : socket
   }

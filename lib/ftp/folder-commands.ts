@@ -21,6 +21,9 @@ type Line = (name: string, entry: Listed) => string
 
 const LISTED_AT_ONCE = 1000
 const IPV4 = /^\d+\.\d+\.\d+\.\d+$/
+/** `h1,h2,h3,h4,p1,p2` (RFC 959), and `|family|address|port|` with any delimiter (RFC 2428). */
+const PORT_FIELDS = /^(?<host>(?:\d{1,3},){3}\d{1,3}),(?<high>\d{1,3}),(?<low>\d{1,3})$/
+const EPRT_FIELDS = /^(.)[12]\1(?<host>[\d.:a-fA-F]+)\1(?<low>\d{1,5})\1$/
 const FOLDER: Listed = { isFolder: true, sizeBytes: 0, modifiedMs: 0 }
 const STORE: OpenMode = { creates: true, exclusive: false, truncates: true, appends: false }
 
@@ -71,6 +74,13 @@ export class FolderCommands {
 
   #parameters(): Record<string, Run> {
     const reply = (code: number, text: string) => this.#connection.reply(code, text)
+    const dial = (found: RegExpMatchArray | null) => {
+      if (!this.#deps.config.ftp?.active) return reply(502, 'Active mode is not supported. Use passive mode.')
+      if (!found?.groups) return reply(501, 'That is not an address and a port.')
+      const { host, high = '0', low } = found.groups
+      if (this.#data.dial(host!.replaceAll(',', '.'), Number(high) * 256 + Number(low))) reply(200, 'OK.')
+      else reply(504, 'Active mode requires the address of this connection, and a port from 1024 on.')
+    }
     const only = (pattern: RegExp, wrong: string) => (argument: string) =>
       pattern.test(argument) ? reply(200, 'OK.') : reply(504, wrong)
     return {
@@ -102,8 +112,8 @@ export class FolderCommands {
         const port = await this.#data.reserve()
         reply(227, `Connect to (${[...address.split('.'), port >> 8, port & 255].join(',')})`)
       },
-      PORT: () => reply(502, 'Active mode is not supported. Use passive mode.'),
-      EPRT: () => reply(502, 'Active mode is not supported. Use passive mode.'),
+      PORT: (fields) => dial(fields.match(PORT_FIELDS)),
+      EPRT: (fields) => dial(fields.match(EPRT_FIELDS)),
     }
   }
 

@@ -58,6 +58,24 @@ describe('an attacker on the FTP port', () => {
     return socket
   }
 
+  it('cannot have the server connect to another host, or to a system port', async () => {
+    const active = await openFtpSite(database, { plain: true, active: true })
+    const client = speakFtp(active.port)
+    await client.say()
+    await signIn(client, active.pipe.id, active.sender.token)
+    const attempts = [
+      ...['PORT 169,254,169,254,31,144', 'PORT 127,0,0,2,31,144', 'PORT 127,0,0,1,0,22'],
+      ...['EPRT |2|::1|8080|', 'EPRT |2|::ffff:127.0.0.1|8080|', 'EPRT |1|127.0.0.1|70000|'],
+    ]
+    for (const attempt of attempts) {
+      expect(await client.say(attempt)).toMatch(/^504/)
+      expect(await client.say('LIST')).toBe('550 Send EPSV or PASV first.')
+    }
+    expect(await client.say('PORT localhost')).toMatch(/^501/)
+    expect(await refused('data_elsewhere', active)).toBe(attempts.length)
+    await active.close()
+  })
+
   it('gets no password over an unencrypted connection, unless the server and the Pipe allow it', async () => {
     const client = speakFtp(site.port)
     await client.say()

@@ -16,8 +16,8 @@ type Options = Listening & {
 
 /**
  * Serves uploads over FTP, encrypted (RFC 4217) or not, on a separate port: a way in, so nothing can be read but
- * listings. It writes no bytes itself: files are written as over SFTP. It opens no connections, so it cannot be made to
- * attack others, and each data connection has to come from the address of its control connection.
+ * listings. It writes no bytes itself: files are written as over SFTP. Data connections only come from, and only lead to,
+ * the address of their control connection, so the server cannot be made to attack others.
  */
 export async function startFtpServer(
   { log, config }: Pick<Runtime, 'log' | 'config'>,

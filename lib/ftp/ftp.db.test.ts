@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { createConnection } from 'node:net'
+import { createConnection, createServer } from 'node:net'
 import { Readable } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { openTestDatabase } from '../../test/support/databases.ts'
@@ -28,11 +28,11 @@ describe('FTP', () => {
     await database?.close()
   })
 
-  const signedIn = async () => {
-    const client = speakFtp(site.port)
+  const signedIn = async (at = site) => {
+    const client = speakFtp(at.port)
     await client.say()
-    await client.say(`USER ${site.pipe.id}`)
-    expect(await client.say(`PASS ${site.sender.token}`)).toMatch(/^230/)
+    await client.say(`USER ${at.pipe.id}`)
+    expect(await client.say(`PASS ${at.sender.token}`)).toMatch(/^230/)
     return client
   }
   const openData = async (client: Awaited<ReturnType<typeof signedIn>>) => {
@@ -155,6 +155,29 @@ describe('FTP', () => {
       '502 Active mode is not supported. Use passive mode.',
     )
     expect(await client.say('EPRT |1|127.0.0.1|22|')).toMatch(/^502/)
+  })
+
+  it('connects to clients in active mode if the operator allows it', async () => {
+    const active = await openFtpSite(database, { plain: true, active: true })
+    const listener = createServer().listen(0, '127.0.0.1')
+    await once(listener, 'listening')
+    const { port } = listener.address() as { port: number }
+    const client = await signedIn(active)
+    for (const [command, name] of [
+      [`PORT 127,0,0,1,${port >> 8},${port & 255}`, 'four.jpg'],
+      [`EPRT |1|127.0.0.1|${port}|`, 'extended.jpg'],
+    ]) {
+      expect(await client.say(command)).toBe('200 OK.')
+      const connected = once(listener, 'connection')
+      client.socket.write(`STOR /${name}\r\n`)
+      const [data] = await connected
+      data.end('picture')
+      expect(await client.say()).toMatch(/^150/)
+      expect(await client.say()).toMatch(/^226/)
+      expect((await active.files())[0]).toMatchObject({ filename: name, status: 'transferred' })
+    }
+    listener.close()
+    await active.close()
   })
 
   it('works over IPv6', async () => {

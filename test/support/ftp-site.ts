@@ -40,12 +40,13 @@ export async function serveFtp(
 /** A Pipe that accepts FTP over TLS, and unencrypted FTP if `plain` is set. */
 export async function openFtpSite(
   database: DatabaseHandle,
-  options: FtpOptions & { site?: SiteOptions; plain?: boolean } = {},
+  options: FtpOptions & { site?: SiteOptions; plain?: boolean; active?: boolean } = {},
 ) {
-  const { plain = false } = options
+  const { plain = false, active = false } = options
   const settings = {
     FTP_PORT: '0',
     FTP_PLAIN: plain ? '1' : '0',
+    FTP_ACTIVE: active ? '1' : '0',
     TLS_CERT_FILE: CERTIFICATE.cert,
     TLS_KEY_FILE: CERTIFICATE.key,
     BASE_URL: 'https://localhost:3000',

@@ -35,6 +35,12 @@ export const ftpSettings = {
     example: '0',
     schema: flag,
   },
+  FTP_ACTIVE: {
+    description:
+      'Whether to also accept active mode, in which this server connects to the device for each transfer, but only to the address of its control connection: 0 or 1. Leave it off if devices share an address with other hosts, as behind NAT.',
+    example: '0',
+    schema: flag,
+  },
 }
 
 type Parsed = { [Name in keyof typeof ftpSettings]?: z.output<(typeof ftpSettings)[Name]['schema']> }
@@ -47,6 +53,8 @@ export type FtpConfig = {
   publicAddress: string | undefined
   /** True if clients may do without encryption. */
   plain: boolean
+  /** True if this server connects to clients that ask for it. */
+  active: boolean
 }
 
 export function readFtp(parsed: Parsed): FtpConfig | undefined {
@@ -56,6 +64,7 @@ export function readFtp(parsed: Parsed): FtpConfig | undefined {
     passivePorts: parsed.FTP_PASSIVE_PORTS,
     publicAddress: parsed.FTP_PUBLIC_ADDRESS,
     plain: parsed.FTP_PLAIN ?? false,
+    active: parsed.FTP_ACTIVE ?? false,
   }
 }
 
