@@ -186,7 +186,7 @@ export default {
       {
         path: '^(lib|server|app|components)/',
         pathNot: [
-          '^lib/(buckets|platform/(net|db/embedded))/|^lib/platform/db/primary\\.ts$|^lib/folders/serve-connections\\.ts|^lib/ftp/(passive-ports|tls)\\.ts$|^server/http/',
+          '^lib/(buckets|platform/(net|db/embedded))/|^lib/platform/db/primary\\.ts$|^lib/folders/serve-connections\\.ts|^lib/ftp/(active-port|passive-ports|tls)\\.ts$|^server/http/',
           tests,
         ],
       },

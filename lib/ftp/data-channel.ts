@@ -1,9 +1,7 @@
-import { once } from 'node:events'
-import { Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { notNow, SluiceError } from '../platform/kernel/errors.ts'
+import { activePort } from './active-port.ts'
 import type { Connection, ConnectionDeps } from './connection.ts'
-
-const FIRST_USER_PORT = 1024
 
 /** How the next data connection is made. `release` closes it, too. */
 type Next = { connect(): Promise<Socket>; release(): void }
@@ -30,26 +28,13 @@ export class DataChannel {
     return port
   }
 
-  /**
-   * Connects to a port of the client for its next transfer. Returns false for other addresses and for the ports of
-   * system services: the server could otherwise be made to attack others.
-   */
+  /** Connects to this port of the client for its next transfer. Returns false if that is not allowed. */
   dial(address: string, port: number): boolean {
     this.release()
-    const { refusals } = this.#deps
-    if (address !== this.#connection.address || port < FIRST_USER_PORT || port > 65_535) {
-      refusals.count('data_elsewhere', this.#connection.address)
-      return false
-    }
-    const socket = new Socket().on('error', () => {})
-    this.#next = {
-      async connect() {
-        await once(socket.connect({ host: address, port }), 'connect')
-        return socket
-      },
-      release: () => socket.destroy(),
-    }
-    return true
+    const client = this.#connection.address
+    this.#next = activePort(client, address, port)
+    if (!this.#next) this.#deps.refusals.count('data_elsewhere', client)
+    return this.#next !== undefined
   }
 
   release(): void {

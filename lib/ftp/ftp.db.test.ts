@@ -166,6 +166,7 @@ describe('FTP', () => {
     for (const [command, name] of [
       [`PORT 127,0,0,1,${port >> 8},${port & 255}`, 'four.jpg'],
       [`EPRT |1|127.0.0.1|${port}|`, 'extended.jpg'],
+      [`EPRT |2|0:0::0|${port}|`, 'unspecified.jpg'],
     ]) {
       expect(await client.say(command)).toBe('200 OK.')
       const connected = once(listener, 'connection')
