@@ -3,6 +3,7 @@ import type { DatabaseHandle } from '#lib/platform/db/database.ts'
 import { openPostgres } from '#lib/platform/db/open-postgres.ts'
 import { parseInput } from '#lib/platform/kernel/parse-input.ts'
 import { createDataStore } from '#lib/workspace/data-stores/create-data-store.ts'
+import { dataStoreInput } from '#lib/workspace/data-stores/data-store.ts'
 import { createPipe } from '#lib/workspace/pipes/create-pipe.ts'
 import { pipeInput } from '#lib/workspace/pipes/pipe.ts'
 import { createSender } from '#lib/workspace/senders/create-sender.ts'
@@ -35,6 +36,7 @@ export async function startSluiceNode(
   sinkUrl: string,
   settings: Record<string, string> = {},
   program = '../server.ts',
+  bucket: object = S3_BUCKET,
 ): Promise<SluiceNode> {
   const { url: databaseUrl, drop } = await createDatabase(postgresUrl)
   const env = {
@@ -54,7 +56,7 @@ export async function startSluiceNode(
   }
   const node = await startMeasured(program, env, NODE_FLAGS)
   const database = openPostgres({ address: databaseUrl })
-  const { pipeId, senderToken, token } = await addPipe(database, sinkUrl)
+  const { pipeId, senderToken, token } = await addPipe(database, { ...bucket, endpoint: sinkUrl })
   return {
     node,
     pipeId,
@@ -71,21 +73,21 @@ export async function startSluiceNode(
   }
 }
 
-async function addPipe(database: DatabaseHandle, sinkUrl: string) {
+const S3_BUCKET = {
+  provider: 'minio',
+  region: 'eu-west-1',
+  bucket: 'media',
+  accessKeyId: 'KEY',
+  secretAccessKey: 'secret',
+}
+
+async function addPipe(database: DatabaseHandle, bucket: object) {
   const runtime = { ...testRuntime(database), clock: { now: () => Date.now() } }
   const account = { email: 'bench@example.com', passwordHash: null, emailVerified: true }
   const { userId, workspaceId } = await createAccount(runtime, account)
   const actor = { workspaceId, kind: 'user', id: userId, label: 'bench', role: 'owner' } as const
-  const dataStore = await createDataStore(runtime, actor, {
-    name: 'Sink',
-    provider: 'minio',
-    endpoint: sinkUrl,
-    region: 'eu-west-1',
-    bucket: 'media',
-    forcePathStyle: true,
-    accessKeyId: 'KEY',
-    secretAccessKey: 'secret',
-  })
+  const sink = parseInput(dataStoreInput, { name: 'Sink', ...bucket })
+  const dataStore = await createDataStore(runtime, actor, sink)
   await makeReady(runtime.db, dataStore)
   const fields = { name: 'Bench', dataStoreId: dataStore.id, source: { http: true } }
   const pipe = await createPipe(runtime, actor, parseInput(pipeInput, fields))

@@ -8,6 +8,7 @@ import { misused } from './read-options.ts'
 export const PROGRAMS: Record<string, Record<string, string>> = {
   bench: {
     tusd: 'bench/tusd/run.ts',
+    azure: 'bench/azure.ts',
     kit: 'bench/kit.ts',
     growth: 'bench/growth/run.ts',
     capacity: 'bench/capacity/run.ts',

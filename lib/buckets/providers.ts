@@ -9,7 +9,7 @@ export type Capabilities = {
   /** All parts except the last must have the same size. */
   equalParts: boolean
   /** The checksum sent with each object and part, which the provider verifies. */
-  bodyChecksum: 'crc32' | 'md5' | null
+  bodyChecksum: 'crc32' | 'crc64' | 'md5' | null
   /** Verifies a CRC32 of the entire object on CompleteMultipartUpload. */
   fullObjectCrc32: boolean
   /** Supports `If-None-Match: *` on the request that stores an object at once. */
@@ -82,7 +82,7 @@ const CAPABILITIES: Record<ProviderName, Capabilities> = {
     ...plain,
     protocol: 'azure',
     maxParts: 50_000,
-    bodyChecksum: 'md5',
+    bodyChecksum: 'crc64',
     ifNoneMatch: true,
     ifNoneMatchOnComplete: true,
     copyParts: false,

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type Clock, days } from '#lib/platform/kernel/clock.ts'
+import { verifyBody } from './azure-checksums.ts'
 import { type Answer, AzureError } from './azure-error.ts'
 import { ACCOUNT, authorize, CONTAINER } from './azure-signatures.ts'
 
@@ -214,9 +215,4 @@ function describe(headers: Record<string, string>, permission: string): Record<s
     }
   }
   return described
-}
-
-function verifyBody({ headers }: IncomingMessage, body: Buffer): void {
-  const md5 = headers['content-md5']
-  if (md5 && createHash('md5').update(body).digest('base64') !== md5) throw new AzureError(400, 'Md5Mismatch')
 }

@@ -13,9 +13,9 @@ import {
 } from '../bucket-place.ts'
 import type { CallBucket } from '../call-bucket.ts'
 import { findExisting } from '../find-existing.ts'
-import { md5 } from '../header-values.ts'
 import type { Capabilities } from '../providers.ts'
 import { blobHeaders } from './blob-headers.ts'
+import { crc64 } from './crc64.ts'
 import { listPage } from './list-page.ts'
 
 /** Put Block List may take minutes for a large blob. */
@@ -59,7 +59,7 @@ export class AzureBucket {
     const headers = {
       ...blobHeaders(this.#place, target),
       'x-ms-blob-type': 'BlockBlob',
-      'content-md5': md5(chunks),
+      'x-ms-content-crc64': crc64(chunks, bytes),
       'if-none-match': '*',
     }
     try {
@@ -98,7 +98,7 @@ export class AzureBucket {
       key,
       part: number,
       query: { comp: 'block', blockid },
-      headers: { 'content-md5': md5(chunks) },
+      headers: { 'x-ms-content-crc64': crc64(chunks, bytes) },
       body: chunks,
       bytes,
       signal,
@@ -122,7 +122,7 @@ export class AzureBucket {
       headers: {
         ...blobHeaders(this.#place, target),
         'content-type': 'application/xml',
-        'content-md5': md5([xml]),
+        'x-ms-content-crc64': crc64([xml], xml.length),
         'if-none-match': '*',
       },
       body: [xml],
