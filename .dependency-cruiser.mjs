@@ -153,8 +153,10 @@ export default {
     forbid(
       'kit-stands-alone',
       'Packages that users install must not import server code.',
-      { path: '^packages/(node|react|uppy|cli)/' },
-      { path: '^(lib|server|app|components|drizzle)/|^packages/(?!node/|react/|uppy/|cli/|bundle)' },
+      { path: '^packages/(node|react|uploader|uppy|cli)/' },
+      {
+        path: '^(lib|server|app|components|drizzle)/|^packages/(?!node/|react/|uploader/|uppy/|cli/|bundle)',
+      },
     ),
     forbid(
       'pages-reach-the-database-by-lib',

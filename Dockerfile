@@ -8,6 +8,7 @@ WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 COPY packages/node/package.json packages/node/
 COPY packages/react/package.json packages/react/
+COPY packages/uploader/package.json packages/uploader/
 COPY packages/uppy/package.json packages/uppy/
 COPY packages/cli/package.json packages/cli/
 RUN npm ci --no-audit --no-fund

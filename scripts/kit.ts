@@ -23,6 +23,11 @@ const PACKAGES = [
     commands: [['packages/react/build.mjs'], ['node_modules/typescript/bin/tsc', '-p', '.']],
   },
   {
+    folder: 'packages/uploader',
+    sources: ['build.mjs', '../bundle.mjs', '../react/src'],
+    commands: [['packages/uploader/build.mjs'], ['node_modules/typescript/bin/tsc', '-p', '.']],
+  },
+  {
     folder: 'packages/uppy',
     sources: ['build.mjs', '../bundle.mjs', '../react/src'],
     commands: [['packages/uppy/build.mjs'], ['node_modules/typescript/bin/tsc', '-p', '.']],

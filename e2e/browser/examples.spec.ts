@@ -54,7 +54,10 @@ async function installInto(folder: string, baseUrl: string): Promise<void> {
   }
   const urls = packages.filter(({ name }) => name !== '@sluice/cli').map(({ url }) => url)
   writeFileSync(join(folder, 'package.json'), '{"private": true}\n')
-  execFileSync('npm', ['install', ...urls, '--no-audit', '--no-fund', '--silent'], { cwd: folder })
+  // Otherwise, npm would also install Uppy, for its plugin.
+  execFileSync('npm', ['install', ...urls, '--legacy-peer-deps', '--no-audit', '--no-fund', '--silent'], {
+    cwd: folder,
+  })
   for (const name of ['@hono', '.bin']) mkdirSync(join(folder, 'node_modules', name))
   for (const name of [...FROM_HERE, ...PROGRAMS.map((program) => join('.bin', program))])
     symlinkSync(resolve('node_modules', name), join(folder, 'node_modules', name))

@@ -14,6 +14,7 @@ it('lists every package with its address and the digest of its bytes', async () 
   expect(packages.map(({ name }) => name)).toEqual([
     '@sluice/node',
     '@sluice/react',
+    '@sluice/uploader',
     '@sluice/uppy',
     '@sluice/cli',
   ])

@@ -6,7 +6,7 @@ import { toNodeHandler } from '@sluice/node/node-http'
 const giveToken = toNodeHandler(createTokenHandler({ authorize: () => ({ subject: 'user-1' }) }))
 const files = new Map([
   ['/', ['text/html', new URL('index.html', import.meta.url)]],
-  ['/uploads.js', ['text/javascript', new URL(import.meta.resolve('@sluice/react/uploads'))]],
+  ['/uploader.js', ['text/javascript', new URL(import.meta.resolve('@sluice/uploader'))]],
 ])
 
 const server = createServer(async (req, res) => {

@@ -19,6 +19,7 @@ import { type Artefact, describe, digestsOf, FOLDER, tarballOf, writeTarball } f
 const KIT = [
   { workspace: 'packages/node', entry: 'packages/node/src/index.ts', platform: 'node' },
   { workspace: 'packages/react', entry: 'packages/react/src/index.ts', platform: 'browser' },
+  { workspace: 'packages/uploader', entry: 'packages/uploader/src/index.ts', platform: 'browser' },
   { workspace: 'packages/uppy', entry: 'packages/uppy/src/index.ts', platform: 'browser' },
   { workspace: 'packages/cli', entry: 'packages/cli/src/main.ts', platform: 'node' },
 ] as const

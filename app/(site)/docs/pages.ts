@@ -31,6 +31,7 @@ export const GROUPS: { title: string; pages: DocPage[] }[] = [
         'Client kit',
         'A token endpoint and an upload button in two short files, and a command-line tool.',
       ),
+      page('web-component', 'Web component', 'Uploads in plain HTML, Vue, Svelte, Angular and Solid.'),
       page('uppy', 'Uppy', 'A plugin for Uppy 5 and 6, with any of its interfaces and frameworks.'),
       page('buckets', 'Connect a bucket', 'The permissions that the keys need, for each provider.'),
       page(

@@ -6,9 +6,9 @@ import { plainUppySnippet, UPPY_SNIPPETS, uppyPackages } from '#lib/dashboard/em
 import { installKit } from '#lib/dashboard/embed/kit.ts'
 import {
   type EmbedTarget,
-  KIT_HTML_SNIPPET,
   KIT_PAGE_SNIPPET,
   kitExpressSnippet,
+  kitHtmlSnippet,
   kitRouteSnippet,
   nodeTokenSnippet,
 } from '#lib/dashboard/embed/snippets.ts'
@@ -80,7 +80,8 @@ async function codeOf(target: EmbedTarget): Promise<Record<string, string>> {
     kit_route: kitRouteSnippet(target).trimEnd(),
     kit_express: kitExpressSnippet(target).trimEnd(),
     kit_page: KIT_PAGE_SNIPPET.trimEnd(),
-    kit_html: KIT_HTML_SNIPPET.trimEnd(),
+    kit_html: kitHtmlSnippet(target).trimEnd(),
+    uploader_install: installKit(target.baseUrl, '@sluice/uploader'),
     uppy_install: `${installKit(target.baseUrl, '@sluice/uppy')} \\\n  ${uppyPackages('react')}`,
     uppy_react: UPPY_SNIPPETS.react.trimEnd(),
     uppy_vue: UPPY_SNIPPETS.vue.trimEnd(),

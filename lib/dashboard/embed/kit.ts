@@ -53,8 +53,11 @@ function notFound(baseUrl: string, detail: string): Response {
 }
 
 /** A module for pages without a build. Its bytes change with this server's version, so that it fits the server. */
-export type KitModule = 'uppy.js'
-export const KIT_MODULES: Record<KitModule, string> = { 'uppy.js': 'packages/uppy/dist/index.js' }
+export type KitModule = 'uploader.js' | 'uppy.js'
+export const KIT_MODULES: Record<KitModule, string> = {
+  'uploader.js': 'packages/uploader/dist/index.js',
+  'uppy.js': 'packages/uppy/dist/index.js',
+}
 const isModule = (file: string): file is KitModule => Object.hasOwn(KIT_MODULES, file)
 
 export const kitModule = (baseUrl: string, file: KitModule): string => `${baseUrl}/kit/${file}`

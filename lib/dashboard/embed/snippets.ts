@@ -1,3 +1,5 @@
+import { kitModule } from './kit.ts'
+
 /** The values that snippets contain. They never include a secret: secrets come from the reader's own environment. */
 export type EmbedTarget = {
   baseUrl: string
@@ -66,29 +68,14 @@ export default function Page() {
 }
 `
 
-/** For pages without React, such as those served by Express or Rails. */
-export const KIT_HTML_SNIPPET = `<label>Choose files <input type="file" multiple></label>
-<ul></ul>
-<script type="module">
-// Your server must serve node_modules/@sluice/react/dist as /sluice.
-import { createUploads } from '/sluice/uploads.js'
-
-const uploads = createUploads()
-uploads.watch(() => {
-  const items = uploads.uploads().map(({ name, state, sentBytes, size }) => {
-    const item = document.createElement('li')
-    item.textContent = \`\${name}: \${state}, \${sentBytes} of \${size} bytes\`
-    return item
-  })
-  document.querySelector('ul').replaceChildren(...items)
-})
-uploads.open()
-
-document.querySelector('input').onchange = ({ target }) => {
-  uploads.add(target.files)
-  target.value = ''
-}
-</script>
+/** For pages of any kind, such as those by Rails or Vue. */
+export const kitHtmlSnippet = ({
+  baseUrl,
+}: Pick<
+  EmbedTarget,
+  'baseUrl'
+>): string => `<script type="module" src="${kitModule(baseUrl, 'uploader.js')}"></script>
+<sluice-uploader></sluice-uploader>
 `
 
 /** Uploads without TUS: from a terminal, an iPhone, or a page that only needs to send a file. */

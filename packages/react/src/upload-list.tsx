@@ -1,8 +1,9 @@
 import { useEffect, useMemo, useRef, useState } from 'react'
-import type { FileUpload, UploadState } from './file-upload.ts'
+import type { FileUpload } from './file-upload.ts'
+import { sayChanges } from './show-upload.ts'
 import { UploadRows } from './upload-rows.tsx'
 import type { UseUpload } from './use-upload.ts'
-import { describeUpload, type Words } from './words.ts'
+import type { Words } from './words.ts'
 
 /** For a longer list, the page only contains the visible rows, and some before and after them. */
 const ROWS_AT_ONCE = 50
@@ -35,36 +36,13 @@ export function UploadList({ control, words }: { control: UseUpload; words: Word
   )
 }
 
-/** If more uploads change at the same time, the others are counted instead of announced. */
-const MOST_SAID = 5
-
-/** Announces only changes of state, not every percent of progress. */
 function useChanges(uploads: readonly FileUpload[], words: Words): string {
   const before = useRef<readonly FileUpload[]>([])
   const [said, setSaid] = useState('')
   useEffect(() => {
-    const stateBefore = statesOf(before.current)
-    const changed = uploads.filter(
-      (upload, at) => upload.state !== 'queued' && upload.state !== stateBefore(upload.id, at),
-    )
+    const changes = sayChanges(before.current, uploads, words)
     before.current = uploads
-    if (changed.length === 0) return
-    const each = changed
-      .slice(0, MOST_SAID)
-      .map((upload) => words.said(upload.name, describeUpload(upload, words)))
-    const more = changed.length - each.length
-    setSaid([...each, ...(more > 0 ? [words.saidMore(more)] : [])].join(' '))
+    if (changes) setSaid(changes)
   }, [uploads, words])
   return said
-}
-
-/** Looks at an upload's position first, and searches for it only if uploads were removed from the list. */
-function statesOf(uploads: readonly FileUpload[]): (id: string, at: number) => UploadState | undefined {
-  let byId: Map<string, UploadState> | undefined
-  return (id, at) => {
-    const same = uploads[at]
-    if (same?.id === id) return same.state
-    byId ??= new Map(uploads.map((upload) => [upload.id, upload.state]))
-    return byId.get(id)
-  }
 }

@@ -1,5 +1,6 @@
-import { memo, type ReactNode, type RefObject, useEffect, useRef, useState } from 'react'
+import { memo, type RefObject, useEffect, useRef, useState } from 'react'
 import { type FileUpload, isOver } from './file-upload.ts'
+import { ICONS, stepOf } from './show-upload.ts'
 import type { UseUpload } from './use-upload.ts'
 import { describeSize, describeUpload, percentOf, type Words } from './words.ts'
 
@@ -91,7 +92,7 @@ type RowProps = {
 
 export const UploadRow = memo(function UploadRow({ upload, at, count, control, words }: RowProps) {
   const { id, name, path, size, state } = upload
-  const step = stepOf(upload, control, words)
+  const step = stepOf(upload)
   const row = useFocusKept(step === undefined)
   return (
     // biome-ignore lint/a11y/useSemanticElements: list rows are in groups, which <ul> does not allow
@@ -109,18 +110,9 @@ export const UploadRow = memo(function UploadRow({ upload, at, count, control, w
         {!upload.unreadable && <span className="sluice-size">{describeSize(size)}</span>}
       </span>
       <span className="sluice-steps">
-        {step && (
-          <button
-            type="button"
-            className="sluice-step"
-            aria-label={step.label}
-            title={step.label}
-            onClick={step.act}
-          >
-            {step.icon}
-          </button>
-        )}
-        <CancelButton
+        {step && <RowButton icon={step} label={words[step](name)} onClick={() => control[step](id)} />}
+        <RowButton
+          icon="cancel"
           label={isOver(upload) ? words.remove(name) : words.cancel(name)}
           onClick={() => control.cancel(id)}
         />
@@ -136,25 +128,14 @@ export const UploadRow = memo(function UploadRow({ upload, at, count, control, w
   )
 })
 
-function CancelButton({ label, onClick }: { label: string; onClick(): void }) {
+type ButtonProps = { icon: keyof typeof ICONS; label: string; onClick(): void }
+
+function RowButton({ icon, label, onClick }: ButtonProps) {
   return (
     <button type="button" className="sluice-step" aria-label={label} title={label} onClick={onClick}>
-      <CrossIcon />
+      <Icon path={ICONS[icon]} />
     </button>
   )
-}
-
-/** The row's action other than removing the upload. */
-function stepOf(
-  { id, name, state, unreadable }: FileUpload,
-  { pause, resume, retry }: Control,
-  words: Words,
-) {
-  if (unreadable) return undefined
-  if (state === 'paused') return { label: words.resume(name), icon: <PlayIcon />, act: () => resume(id) }
-  if (state === 'failed') return { label: words.retry(name), icon: <RetryIcon />, act: () => retry(id) }
-  if (state === 'done' || state === 'missing') return undefined
-  return { label: words.pause(name), icon: <PauseIcon />, act: () => pause(id) }
 }
 
 /** If a focused button disappears, the focus moves to its row. */
@@ -168,34 +149,10 @@ function useFocusKept(stepIsGone: boolean): RefObject<HTMLDivElement | null> {
   return row
 }
 
-function Icon({ children }: { children: ReactNode }) {
+function Icon({ path }: { path: string }) {
   return (
     <svg className="sluice-icon" viewBox="0 0 16 16" fill="none" stroke="currentColor" aria-hidden="true">
-      {children}
+      <path d={path} />
     </svg>
   )
 }
-
-export const PauseIcon = () => (
-  <Icon>
-    <path d="M5.5 3.5v9m5-9v9" />
-  </Icon>
-)
-
-export const PlayIcon = () => (
-  <Icon>
-    <path d="M5 3.5v9l7-4.5z" />
-  </Icon>
-)
-
-export const RetryIcon = () => (
-  <Icon>
-    <path d="M12.5 8a4.5 4.5 0 1 1-1.4-3.2M12.5 2.5v3h-3" />
-  </Icon>
-)
-
-export const CrossIcon = () => (
-  <Icon>
-    <path d="m4 4 8 8m0-8-8 8" />
-  </Icon>
-)

@@ -10,9 +10,9 @@ import {
 import { installKit } from '#lib/dashboard/embed/kit.ts'
 import {
   curlTokenSnippet,
-  KIT_HTML_SNIPPET,
   KIT_PAGE_SNIPPET,
   kitExpressSnippet,
+  kitHtmlSnippet,
   kitRouteSnippet,
   nodeTokenSnippet,
 } from '#lib/dashboard/embed/snippets.ts'
@@ -66,7 +66,7 @@ export default async function Embed(props: PipeProps) {
           { name: 'Next.js route', language: 'tsx', code: kitRouteSnippet(target) },
           { name: 'Express route', language: 'js', code: kitExpressSnippet(target) },
           { name: 'React page', language: 'tsx', code: KIT_PAGE_SNIPPET },
-          { name: 'HTML page', language: 'js', code: KIT_HTML_SNIPPET },
+          { name: 'HTML page', language: 'html', code: kitHtmlSnippet(target) },
         ]}
       />
       <EmbedStep

@@ -1,0 +1,3 @@
+import { bundleWhole } from '../bundle.mjs'
+
+await bundleWhole('src/index.ts')
