@@ -118,6 +118,20 @@ describe('a file that goes to S3, Azure and Google', () => {
     await expectAt(url, whole, 's3', 'azure', 'google')
   })
 
+  it('is rejected before its first byte if a blob could not have its settings', async () => {
+    await sendTo(required(ids.s3), required(ids.azure))
+    const object = JSON.stringify({ tokensMaySet: ['metadata'] })
+    const setObject = (value: string | null) =>
+      database.db.execute(sql`update pipes set object = ${value}::jsonb where id = ${site.pipe.id}`)
+    await setObject(object)
+    const client = await site.client(node, { object: { metadata: { 'scene-1': 'x' } } })
+    const { status, body } = await client.create(10)
+    expect([status, body]).toEqual([400, expect.stringContaining('its metadata has the name scene-1')])
+    await sendTo(required(ids.s3), bestEffort(ids.azure))
+    expect((await client.create(10)).status).toBe(201)
+    await setObject(null)
+  })
+
   const refusals = {
     azure(refuses: boolean) {
       azure.before = refuses

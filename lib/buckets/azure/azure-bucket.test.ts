@@ -25,10 +25,14 @@ describe('a container of Azure Blob Storage', () => {
   afterEach(() => azure.close())
 
   const leastSas = makeSas()
-  function open(credentials: AzureCredentials = { sasToken: leastSas }, storageClass: string | null = null) {
+  function open(
+    credentials: AzureCredentials = { sasToken: leastSas },
+    storageClass: string | null = null,
+    agents = createGuardedAgents(['*']),
+  ) {
     const place = { endpoint: azure.endpoint, region: 'auto', bucket: CONTAINER, forcePathStyle: true }
     const capabilities = capabilitiesOf('azure', null)
-    const deps = { clock, agents: createGuardedAgents(['*']), retryDelaysMs: [0] }
+    const deps = { clock, agents, retryDelaysMs: [0] }
     return openBucket({ ...place, storageClass, encryption: null, capabilities }, credentials, deps)
   }
 
@@ -71,6 +75,13 @@ describe('a container of Azure Blob Storage', () => {
     const late = await sendPart()
     clock.ms += days(7)
     expect(await faultOf(late())).toMatchObject({ kind: 'no_such_upload' })
+  })
+
+  it('gives all blocks ids of the same length, as Azure requires', async () => {
+    const multipartId = await open().createMultipart(target)
+    for (const number of [9, 10, 50_000])
+      await open().uploadPart({ key: target.key, multipartId, number }, body)
+    expect(azure.blocks.get('film')!.ids.size).toBe(3)
   })
 
   it('stores nothing if the bytes were damaged on their way', async () => {
@@ -139,6 +150,12 @@ describe('a container of Azure Blob Storage', () => {
     const shown = inspect(fault, { depth: 20, showHidden: true })
     expect(shown).not.toContain(secret)
     expect(shown).not.toContain(encodeURIComponent(secret))
+  })
+
+  it('is not reached at a private address that the operator has not allowed', async () => {
+    const fault = await faultOf(sendPart(open(undefined, null, createGuardedAgents([]))))
+    expect(fault).toMatchObject({ kind: 'refused' })
+    expect(azure.seen).toEqual([])
   })
 
   it.each([

@@ -44,7 +44,10 @@ export function partLimits(provider: ProviderLimits, maxPartBytes: number): Part
   return { maxParts, equalParts, maxPartBytes: Math.min(most, maxPartBytes) }
 }
 
-/** At most 4.64 TiB, which is below every provider's limit. The lowest limit is Cloudflare R2's 4.995 TiB. */
+/**
+ * At most 4.64 TiB with 10,000 parts, which is below every provider's limit: the lowest is Cloudflare R2's 4.995 TiB. With
+ * Azure's 50,000, at most 23.2 TiB of 190.7.
+ */
 export function largestUpload({ maxParts, maxPartBytes }: PartLimits): number {
   return Math.floor(maxParts * USABLE) * maxPartBytes
 }
