@@ -162,3 +162,41 @@ for (const [version, core] of Object.entries(VERSIONS)) {
     await decider.close()
   })
 }
+
+test('a file that Golden Retriever did not keep is picked again after a reload, and resumes', async ({
+  demo,
+  page,
+}, info) => {
+  await using at = await openOnLine(demo, await uppyPage(VERSIONS[6]))
+  const { line } = at
+  const paths = filesOf(info, ['not kept.bin'])
+  await page.goto(at.url)
+  for (const stopAt of [MIB, 2 * MIB]) {
+    line.stopAt = stopAt
+    if (stopAt === MIB) await page.locator('input').setInputFiles(paths)
+    else line.cut()
+    await expect.poll(() => line.stalled).toBe(1)
+  }
+  await page.evaluate(
+    () =>
+      new Promise<void>((resolve) => {
+        const opening = indexedDB.open('uppy-blobs')
+        opening.onsuccess = () => {
+          const clearing = opening.result.transaction('files', 'readwrite')
+          clearing.objectStore('files').clear()
+          clearing.oncomplete = () => resolve()
+        }
+      }),
+  )
+  await page.reload()
+  const isGhost = () => page.evaluate('uppy.getFiles().map(({ isGhost }) => isGhost)')
+  await expect.poll(isGhost).toEqual([true])
+  line.stopAt = Number.POSITIVE_INFINITY
+  await page.locator('input').setInputFiles(paths)
+  await expect.poll(isGhost).toEqual([false])
+  await act(page, "emit('restore-confirmed')")
+  await expect.poll(at.statuses).toEqual({ 'not kept.bin': 'transferred' })
+  const [stored, ...others] = await at.stored()
+  expect(stored!.savedBytes).toBeGreaterThan(0)
+  expect(others).toEqual([])
+})

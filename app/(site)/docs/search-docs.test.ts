@@ -61,6 +61,8 @@ it.each([
   ['cost', '/docs/pricing'],
   ['verify webhooks in Python', '/docs/webhooks#python'],
   ['reload in React', '/docs/kit'],
+  ['upload from Vue', '/docs/web-component'],
+  ['Uppy plugin', '/docs/uppy'],
   ['behind nginx', '/docs/self-hosting#behind-a-proxy'],
   ['delete a file', '/docs/concepts#delete-a-file'],
   ['rate limits', '/docs/limits'],

@@ -36,7 +36,7 @@ export class SluiceUploader extends Base {
   readonly #drop = create('span', '')
   readonly #zone = create('div', 'dropzone', {}, this.#drop, this.#choose)
   readonly #notice = create('p', 'notice', { role: 'alert' })
-  readonly #list = create('div', 'list', { role: 'list' })
+  readonly #list = create('div', 'list', { role: 'list', hidden: '' })
   readonly #said = create('p', 'said', { role: 'status' })
   readonly #rows = new Map<string, UploadRow>()
   #words: Words = WORDS
