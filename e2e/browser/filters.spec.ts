@@ -67,6 +67,8 @@ test('file filters are kept in the address, and ⌘K finds existing resources', 
   const find = page.getByRole('dialog', { name: 'Find anything' })
   await find.getByRole('combobox').fill('Demo Pi')
   await expect(find.getByRole('option', { name: /Demo Pipe/ })).toBeVisible()
+  await find.getByRole('combobox').fill('nginx')
+  await expect(find.getByRole('option', { name: 'Self-hosting: Behind a proxy' })).toBeVisible()
   await find.getByRole('combobox').fill(name)
   await find.getByRole('option', { name }).click()
   await expect(page.getByRole('heading', { name })).toBeVisible()
