@@ -22,7 +22,7 @@ export default async function DashboardLayout({ children }: { children: ReactNod
         <Sidebar meter={<QuotaMeter actor={actor} />} account={account} />
         <MobileBar account={account} />
         <main id="main" className="min-w-0 flex-1 px-4 pt-6 pb-20 sm:px-8 lg:pt-8">
-          <div className="mx-auto max-w-5xl">
+          <div className="mx-auto max-w-5xl has-[[data-list]]:max-w-screen-2xl">
             {(workspace.suspended || workspace.deleteAfter) && (
               <Notice
                 tone="warn"

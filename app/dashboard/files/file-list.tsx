@@ -47,18 +47,17 @@ export async function FileList({ actor, path, query, pipeId }: Props) {
   ])
   const filters: Filter[] = [
     { kind: 'text', name: 'search', label: 'Name, subject or id' },
-    { kind: 'text', name: 'folder', label: 'Folder' },
-    // Shown only if a link has set it, because nobody types a batch id.
-    ...(query.batchId ? [{ kind: 'text', name: 'batchId', label: 'Batch' } as const] : []),
-    ...(query.missingAt
-      ? [{ kind: 'text', name: 'missingAt', label: 'Missing from Data Store' } as const]
-      : []),
     {
       kind: 'choice',
       name: 'status',
       label: 'Status',
       options: STATUSES.map((value) => ({ value, label: value.replaceAll('_', ' ') })),
     },
+    // Shown only if a link has set it, because nobody types a batch id.
+    ...(query.batchId ? [{ kind: 'text', name: 'batchId', label: 'Batch' } as const] : []),
+    ...(query.missingAt
+      ? [{ kind: 'text', name: 'missingAt', label: 'Missing from Data Store' } as const]
+      : []),
     ...(pipeId ? [] : [pipeFilter(pipes.data)]),
     {
       kind: 'choice',
@@ -73,6 +72,7 @@ export async function FileList({ actor, path, query, pipeId }: Props) {
       options: Object.entries(PROTOCOL_NAMES).map(([value, label]) => ({ value, label })),
     },
     { kind: 'choice', name: 'within', label: 'Time', options: SPANS },
+    { kind: 'text', name: 'folder', label: 'Folder' },
     { kind: 'day', name: 'from', label: 'From' },
     { kind: 'day', name: 'to', label: 'to' },
   ]
