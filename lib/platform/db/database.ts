@@ -86,6 +86,13 @@ export function compile(statement: SQL): { sql: string; params: unknown[] } | un
   return add(statement.queryChunks) ? { sql: text, params } : undefined
 }
 
+/** Compiles a fragment without parameters once, for statements that run with every request. */
+export function fixed(fragment: SQL): SQL {
+  const { sql: text, params } = compile(fragment) ?? dialect.sqlToQuery(fragment)
+  if (params.length > 0) throw new Error('a fixed fragment has no parameters')
+  return sql.raw(text)
+}
+
 /**
  * The NOTIFY channel that receives a workspace's id when something shown on that workspace's open pages has changed.
  */

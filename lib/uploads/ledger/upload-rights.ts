@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { DestinationStatus, FileProtocol } from '#drizzle/schema/index.ts'
 import { hasActiveOutput, isToldOfCreation } from '../../events/outputs-of.ts'
 import { isSuspended, workspaceSuspended } from '../../identity/suspension.ts'
-import { type Db, rows } from '../../platform/db/database.ts'
+import { type Db, fixed, rows } from '../../platform/db/database.ts'
 import { GATHER_WRITES_MS, inGroups } from '../../platform/db/in-groups.ts'
 import type { Clock } from '../../platform/kernel/clock.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
@@ -179,14 +179,7 @@ async function takeUploads(db: Db, asked: AskedWhole[], nowMs: number): Promise<
 }
 
 /** The limit makes PostgreSQL look up each row by index, whatever row count the planner estimates. */
-function uploadOf(nowMs: number): SQL {
-  return sql`select ${common(nowMs)}, ${TARGETS_OF_FILE} as targets, ${upload()},
-        t.id = f.token_id or t.id = any(f.continued_by) as own,
-        f.sender_id = t.sender_id and f.subject is not distinct from t.subject as "sameUploader"
-      from tokens t join senders s on s.id = t.sender_id ${WITH_GROUP} join pipes p on p.id = t.pipe_id
-      left join files f on f.id = asked.file and f.pipe_id = p.id
-      where t.token_hash = asked.hash limit 1`
-}
+const uploadOf = (nowMs: number): SQL => sql`select ${common(nowMs)}, ${OF_UPLOAD}`
 
 /**
  * Use this in a join with a limit, so that PostgreSQL looks up each row by index, whatever row count the planner
@@ -202,10 +195,11 @@ function inOrder<Row extends { n: number }>(count: number, found: Row[]): (Row |
   return Array.from({ length: count }, (_, n) => byNumber.get(n))
 }
 
-function common(nowMs: number): SQL {
-  return sql`
+const common = (nowMs: number): SQL =>
+  sql`t.expires_at <= ${new Date(nowMs).toISOString()}::timestamptz as "tokenExpired", ${COMMON}`
+
+const COMMON = fixed(sql`
     t.revoked_at is not null as "tokenRevoked", s.revoked_at is not null as "senderRevoked",
-    t.expires_at <= ${new Date(nowMs).toISOString()}::timestamptz as "tokenExpired",
     ${isSuspended(sql`t.workspace_id`)} as suspended, not ${mayUsePipe(sql`p.id`)} as "pipeBarred",
     json_build_object('id', t.id, 'workspaceId', t.workspace_id, 'senderId', s.id, 'senderName', s.name,
       'subject', t.subject, 'maxBytes', t.max_bytes, 'maxFiles', t.max_files, 'allowedTypes', t.allowed_types,
@@ -215,31 +209,36 @@ function common(nowMs: number): SQL {
       'uploadExpirySeconds', p.upload_expiry_seconds, 'object', p.object, 'verifyContent', p.verify_content,
       'hasWebhooks', ${hasActiveOutput(sql`p.id`, sql`p.workspace_id`)},
       'isToldOfCreation', ${isToldOfCreation(sql`p.id`, sql`p.workspace_id`)},
-      'hooks', array(select hook from pipe_hooks h where h.pipe_id = p.id and h.enabled)) as pipe`
-}
+      'hooks', array(select hook from pipe_hooks h where h.pipe_id = p.id and h.enabled)) as pipe`)
 
-const TARGETS_OF_PIPE = sql`(select json_agg(json_build_object('required', pd.required,
+const TARGETS_OF_PIPE = fixed(sql`(select json_agg(json_build_object('required', pd.required,
       'dataStore', ${sealedDataStoreColumn()}) order by pd.required desc, pd.position)
-    from ${PIPE_DESTINATIONS} pd join data_stores ds on ds.id = pd.data_store_id where pd.pipe_id = p.id)`
+    from ${PIPE_DESTINATIONS} pd join data_stores ds on ds.id = pd.data_store_id where pd.pipe_id = p.id)`)
 
-const TARGETS_OF_FILE = sql`(select json_agg(json_build_object('required', fd.required,
+const TARGETS_OF_FILE = fixed(sql`(select json_agg(json_build_object('required', fd.required,
       'key', fd.key, 'status', fd.status, 'multipartId', fd.multipart_id,
       'dataStore', ${sealedDataStoreColumn()}) order by fd.position)
-    from file_destinations fd join data_stores ds on ds.id = fd.data_store_id where fd.file_id = ${fileOfLane(sql`f`)})`
+    from file_destinations fd join data_stores ds on ds.id = fd.data_store_id where fd.file_id = ${fileOfLane(sql`f`)})`)
 
 /** For a row `f` of `files`, as a column of type `FileDecision | null`. */
 export const DECISION = sql`case when f.decision is not null then (
     select json_build_object('state', f.decision, 'reason', d.reason, 'result', d.result)
     from (select 1) one left join file_decisions d on d.file_id = f.id and d.hook = 'before_complete') end`
 
-function upload(): SQL {
-  return sql`case when f.id is null then null else json_build_object('id', f.id, 'workspaceId', f.workspace_id,
+const UPLOAD =
+  fixed(sql`case when f.id is null then null else json_build_object('id', f.id, 'workspaceId', f.workspace_id,
       'pipeId', f.pipe_id, 'protocol', f.protocol, 'status', f.status, 'lengthBytes', f.length_bytes, 'lengthCameLast', f.length_came_last, 'offsetBytes', ${offsetOf(sql`f`)}, 'crc32', f.crc32,
       'partBytes', f.part_bytes, 'concat', f.concat, 'concatHeader', f.concat_header, 'lanes', f.lanes, 'laneOf', f.lane_of, 'filename', f.filename,
       'filetype', f.filetype, 'object', f.object, 'verifyContent', f.verify_content, 'declaredCrc32', f.declared_crc32, 'uploadMetadataHeader', f.upload_metadata_header, 'expiresAtMs', floor(extract(epoch from ${expiryOf(sql`f`)}) * 1000)::bigint,
       'retired', f.retired_at is not null and f.joined_into is null, 'leased', ${isLeased},
-      'interrupted', ${wasInterrupted}, 'decision', ${DECISION}, 'leaseFence', f.lease_fence, 'bound', ${boundOf(sql`f`)}) end as upload`
-}
+      'interrupted', ${wasInterrupted}, 'decision', ${DECISION}, 'leaseFence', f.lease_fence, 'bound', ${boundOf(sql`f`)}) end as upload`)
+
+const OF_UPLOAD = fixed(sql`${TARGETS_OF_FILE} as targets, ${UPLOAD},
+        t.id = f.token_id or t.id = any(f.continued_by) as own,
+        f.sender_id = t.sender_id and f.subject is not distinct from t.subject as "sameUploader"
+      from tokens t join senders s on s.id = t.sender_id ${WITH_GROUP} join pipes p on p.id = t.pipe_id
+      left join files f on f.id = asked.file and f.pipe_id = p.id
+      where t.token_hash = asked.hash limit 1`)
 
 function assertPipe({ pipe, pipeBarred }: Common & Validity, pipeId: string): void {
   if (pipe.id !== pipeId || pipeBarred)
