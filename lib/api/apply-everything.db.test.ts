@@ -125,16 +125,16 @@ dataStores:
     provider: gcs
     bucket: films-google
     serviceAccountKey: \${GOOGLE_SERVICE_ACCOUNT_KEY}
-  - name: sas
-    provider: azure
-    endpoint: https://acmemedia.blob.core.windows.net
-    bucket: films
-    sasToken: \${SAS_SAS_TOKEN}
   - name: key
     provider: azure
     endpoint: https://acmemedia.blob.core.windows.net
     bucket: films-copies
     storageAccountKey: \${KEY_STORAGE_ACCOUNT_KEY}
+  - name: sas
+    provider: azure
+    endpoint: https://acmemedia.blob.core.windows.net
+    bucket: films
+    sasToken: \${SAS_SAS_TOKEN}
 pipes:
   - name: films
     destinations: [{ dataStore: archive }, { dataStore: copies, required: false }]
