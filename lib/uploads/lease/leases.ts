@@ -11,6 +11,9 @@ import { UPLOAD_TERMS, type UploadTerms } from '../rules/upload-terms.ts'
 import { HeldLease, type Lease } from './held-lease.ts'
 import { startLeaseRenewal } from './lease-renewal.ts'
 
+/** Between attempts to release a lease after an outage, of which a node may have thousands. */
+const MOST_PAUSE_MS = seconds(1)
+
 type Deps = {
   database: DatabaseHandle
   clock: Clock
@@ -156,8 +159,8 @@ export class Leases {
   async #releaseLater(taking: Taking, end: Release): Promise<void> {
     const { database, clock, terms } = this.#deps
     const endsMs = clock.now() + terms.leaseMs
-    while (clock.now() < endsMs && !this.#isDraining) {
-      await sleep(terms.pollMs, undefined, { ref: false })
+    for (let pauseMs = terms.pollMs; clock.now() < endsMs && !this.#isDraining; pauseMs *= 2) {
+      await sleep(Math.min(pauseMs, MOST_PAUSE_MS), undefined, { ref: false })
       const isDone = await releaseLease({ db: database.db, clock }, taking, end).then(
         () => true,
         () => false,
