@@ -17,7 +17,7 @@ export const batchOperations = [
   operation('GET /batches/{id}', {
     id: 'showBatch',
     right: 'see',
-    summary: 'Show a batch. List its files with `GET /files?batchId=`.',
+    summary: 'Show a batch. GET /files?batchId= lists its files.',
     answer: batchAnswer,
     problems: ['not_found'],
     run: ({ runtime, who, params }) => showBatch(runtime, who, params.id!),
