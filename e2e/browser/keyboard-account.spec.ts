@@ -54,6 +54,7 @@ test('an account is created, set up and deleted with the keyboard alone', async 
   await page.keyboard.type('Kim Keys')
   await page.keyboard.press('Enter')
   await expect(page.getByText('Saved.')).toBeVisible()
+  await press(page, 'Workspace')
   await press(page, 'Account keys')
   await expect(page.getByText('No account key')).toBeVisible()
   await press(page, 'Create a key')
@@ -70,6 +71,7 @@ test('an account is created, set up and deleted with the keyboard alone', async 
   await press(page, 'Revoke')
   await expect(page.getByRole('row', { name: /by keys/ }).getByText('revoked')).toBeVisible()
 
+  await press(page, 'You')
   await press(page, 'Delete account')
   await expect(page.getByRole('heading', { name: 'Delete the account' })).toBeVisible()
   await tabTo(page, /to confirm$/)

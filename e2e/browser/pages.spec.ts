@@ -25,7 +25,7 @@ const EMPTY = [
 
 /** The narrowest width of each layout, which leaves the least room. */
 const WIDTHS = [1280, 1024, 768, 320]
-const MAX_SCRIPT_BYTES = 175_000
+const MAX_SCRIPT_BYTES = 178_000
 /** With the code of an uploader, or of a dialog that is open from the start. */
 const MAX_SCRIPT_BYTES_WITH_MORE = 199_000
 const WITH_MORE = ['/dashboard/pipes/{pipeId}/try', '/dashboard/webhooks?delivery={deliveryId}']

@@ -105,7 +105,7 @@ it.each(TROUBLES)('loses nothing with a database $name', async ({ rounds, begin,
     await expect.poll(() => goOn(url, whole)).toBe('done')
     expect((await site.bucket.object(`${fileIdOf(url)}/file`)).equals(whole)).toBe(true)
   }
-  expect(loud(from).length).toBeLessThanOrEqual(2)
+  expect(loud(from).length, loud(from).join('\n')).toBeLessThanOrEqual(2)
 })
 
 const ALLOWED: Record<string, number[]> = {

@@ -49,6 +49,7 @@ export default async function Deliveries({ searchParams }: { searchParams: Searc
       <UndeliveredNotice undelivered={undelivered} of={of} asked={query.resend === '1'} />
       <FilterBar
         filters={[
+          { kind: 'text', name: 'search', label: 'File, event or delivery id' },
           {
             kind: 'choice',
             name: 'state',
@@ -65,7 +66,6 @@ export default async function Deliveries({ searchParams }: { searchParams: Searc
           { kind: 'choice', name: 'within', label: 'Time', options: SPANS },
           { kind: 'day', name: 'from', label: 'From' },
           { kind: 'day', name: 'to', label: 'to' },
-          { kind: 'text', name: 'search', label: 'File, event or delivery id' },
         ]}
       />
       <ListBar>
