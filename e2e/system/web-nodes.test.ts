@@ -208,16 +208,21 @@ describe('somebody without credentials causes little work', () => {
         const answer = await response.arrayBuffer()
         return { status: response.status, bytes: answer.byteLength, ms: cpuMs() - before }
       }
+      // A garbage collection or a sweep may count as well, but not each time.
+      const askAtMost = async (maxMs: number, body?: string) => {
+        let answer = await ask(body)
+        for (let more = 2; more > 0 && answer.ms >= maxMs; more--) answer = await ask(body)
+        expect(answer.ms).toBeLessThan(maxMs)
+        return answer
+      }
       // The first request loads the route's modules, and renders what is the same for everyone.
       await ask()
-      const again = await ask()
-      expect(again.ms).toBeLessThan(100)
+      await askAtMost(100)
       if (method === 'GET') return
       const { bodyBytes } = routeFor(path)
       for (const body of bodies(bodyBytes)) {
-        const refused = await ask(body)
+        const refused = await askAtMost(150, body)
         expect(refused.status).toBeLessThan(500)
-        expect(refused.ms).toBeLessThan(150)
         expect(refused.bytes).toBeLessThan((path.startsWith('/api/') ? 32 : 128) * 1024)
       }
       expect((await ask(' '.repeat(bodyBytes + 1))).status).toBe(413)
