@@ -54,6 +54,7 @@ async function finish(client: Awaited<ReturnType<Site['client']>>, url: string, 
   for (let at = 0; at < whole.length; ) {
     const head = await client.head(url)
     if (head.status === 423) continue
+    expect(head.status).toBe(200)
     at = Number(head.headers['upload-offset'])
     if (at < whole.length) await client.patch(url, at, whole.subarray(at)).catch(() => {})
   }
