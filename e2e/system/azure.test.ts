@@ -9,9 +9,8 @@ import { saveDestinations } from '#lib/workspace/pipes/destinations.ts'
 import { CONTAINER, makeSas } from '../../test/support/azure-signatures.ts'
 import { type AzureStorage, startAzureStorage } from '../../test/support/azure-storage.ts'
 import { openTestDatabase } from '../../test/support/databases.ts'
-import { SHORT_TERMS, startUploadNode, type UploadNode } from '../../test/support/start-upload-node.ts'
+import { nodesOn } from '../../test/support/start-upload-node.ts'
 import { fileIdOf } from '../../test/support/tus-client.ts'
-import type { UploadNodeOptions } from '../../test/support/upload-node.ts'
 import { createSite, type Site } from '../../test/support/upload-site.ts'
 import { makeReady } from '../../test/support/workspace.ts'
 
@@ -19,7 +18,7 @@ const MiB = 1024 * 1024
 let database: DatabaseHandle & { url: string }
 let site: Site
 let azure: AzureStorage
-let nodes: UploadNode[] = []
+const start = nodesOn(() => database)
 
 beforeAll(async () => {
   database = await openTestDatabase()
@@ -35,20 +34,12 @@ beforeAll(async () => {
 })
 afterEach(async () => {
   Object.assign(azure, { before: undefined, after: undefined })
-  await Promise.all(nodes.map((node) => node.stop()))
-  nodes = []
 })
 afterAll(async () => {
   await azure?.close()
   await site?.close()
   await database?.close()
 })
-
-async function start(options: Partial<UploadNodeOptions> = {}) {
-  const node = await startUploadNode({ databaseUrl: database.url, terms: SHORT_TERMS, ...options })
-  nodes.push(node)
-  return node
-}
 
 async function finish(client: Awaited<ReturnType<Site['client']>>, url: string, whole: Buffer) {
   for (let at = 0; at < whole.length; ) {

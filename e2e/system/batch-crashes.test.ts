@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { sql } from 'drizzle-orm'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { BATCH_CHECKPOINTS } from '#lib/batches/complete-batches.ts'
 import { sealNamedBatch } from '#lib/batches/seal-batch.ts'
 import { type DatabaseHandle, rows } from '#lib/platform/db/database.ts'
@@ -8,15 +8,14 @@ import { parseInput } from '#lib/platform/kernel/parse-input.ts'
 import { createOutput } from '#lib/webhooks/outputs/save-output.ts'
 import { outputInput } from '#lib/webhooks/outputs/webhook-output.ts'
 import { openTestDatabase } from '../../test/support/databases.ts'
-import { SHORT_TERMS, startUploadNode, type UploadNode } from '../../test/support/start-upload-node.ts'
+import { nodesOn } from '../../test/support/start-upload-node.ts'
 import { type TusClient, tusClient } from '../../test/support/tus-client.ts'
-import type { UploadNodeOptions } from '../../test/support/upload-node.ts'
 import { createSite, type Site } from '../../test/support/upload-site.ts'
 
 const BYTES = 1000
 let database: DatabaseHandle & { url: string }
 let site: Site
-let nodes: UploadNode[] = []
+const start = nodesOn(() => database)
 
 beforeAll(async () => {
   database = await openTestDatabase()
@@ -24,20 +23,10 @@ beforeAll(async () => {
   const asked = { url: 'http://127.0.0.1:1/hook', events: ['batch.completed'] }
   await createOutput(site.runtime, site.actor, {}, parseInput(outputInput, asked))
 })
-afterEach(async () => {
-  await Promise.all(nodes.map((node) => node.stop()))
-  nodes = []
-})
 afterAll(async () => {
   await site?.close()
   await database?.close()
 })
-
-async function start(options: Partial<UploadNodeOptions> = {}) {
-  const node = await startUploadNode({ databaseUrl: database.url, terms: SHORT_TERMS, ...options })
-  nodes.push(node)
-  return node
-}
 
 const told = async (name: string) => {
   const look = sql`select (payload::json->'data'->>'total')::int as total, (payload::json->'data'->>'transferred')::int as transferred,

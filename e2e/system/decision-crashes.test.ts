@@ -6,9 +6,8 @@ import { type DatabaseHandle, rows } from '#lib/platform/db/database.ts'
 import { DECISION_CHECKPOINTS } from '#lib/uploads/upload-context.ts'
 import { openTestDatabase } from '../../test/support/databases.ts'
 import { type Decider, openDecider } from '../../test/support/decider.ts'
-import { SHORT_TERMS, startUploadNode, type UploadNode } from '../../test/support/start-upload-node.ts'
+import { nodesOn, SHORT_TERMS } from '../../test/support/start-upload-node.ts'
 import { fileIdOf, type TusClient } from '../../test/support/tus-client.ts'
-import type { UploadNodeOptions } from '../../test/support/upload-node.ts'
 import { createSite, type Site } from '../../test/support/upload-site.ts'
 
 const MiB = 1024 * 1024
@@ -16,7 +15,7 @@ const REASON = 'It has a virus.'
 let database: DatabaseHandle & { url: string }
 let site: Site
 let decider: Decider
-let nodes: UploadNode[] = []
+const start = nodesOn(() => database)
 
 beforeAll(async () => {
   database = await openTestDatabase()
@@ -27,20 +26,12 @@ beforeAll(async () => {
 })
 afterEach(async () => {
   decider.reset()
-  await Promise.all(nodes.map((node) => node.stop()))
-  nodes = []
 })
 afterAll(async () => {
   await decider?.close()
   await site?.close()
   await database?.close()
 })
-
-async function start(options: Partial<UploadNodeOptions> = {}) {
-  const node = await startUploadNode({ databaseUrl: database.url, terms: SHORT_TERMS, ...options })
-  nodes.push(node)
-  return node
-}
 
 /**
  * Acts like common clients: requests the offset and sends the rest, until the server confirms the file or gives the

@@ -3,9 +3,8 @@ import { sql } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { type DatabaseHandle, rows } from '#lib/platform/db/database.ts'
 import { openTestDatabase } from '../../test/support/databases.ts'
-import { SHORT_TERMS, startUploadNode, type UploadNode } from '../../test/support/start-upload-node.ts'
+import { nodesOn } from '../../test/support/start-upload-node.ts'
 import { fileIdOf } from '../../test/support/tus-client.ts'
-import type { UploadNodeOptions } from '../../test/support/upload-node.ts'
 import { createSite, type Site, type TestBucket } from '../../test/support/upload-site.ts'
 
 const MiB = 1024 * 1024
@@ -13,7 +12,7 @@ const REFUSED = { kind: 'refuse', status: 403, code: 'AccessDenied' } as const
 let database: DatabaseHandle & { url: string }
 let site: Site
 let buckets: TestBucket[]
-let nodes: UploadNode[] = []
+const start = nodesOn(() => database)
 
 beforeAll(async () => {
   database = await openTestDatabase()
@@ -25,19 +24,11 @@ beforeAll(async () => {
 })
 afterEach(async () => {
   for (const { faults } of buckets) faults.clear()
-  await Promise.all(nodes.map((node) => node.stop()))
-  nodes = []
 })
 afterAll(async () => {
   await site?.close()
   await database?.close()
 })
-
-async function start(options: Partial<UploadNodeOptions> = {}) {
-  const node = await startUploadNode({ databaseUrl: database.url, terms: SHORT_TERMS, ...options })
-  nodes.push(node)
-  return node
-}
 
 /** Expects the object at each destination, and one event for each status. */
 async function isEverywhere(url: string, whole: Buffer, events: string[]): Promise<void> {

@@ -4,16 +4,15 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { type DatabaseHandle, rows } from '#lib/platform/db/database.ts'
 import { CHECKPOINTS } from '#lib/uploads/upload-context.ts'
 import { openTestDatabase } from '../../test/support/databases.ts'
-import { SHORT_TERMS, startUploadNode, type UploadNode } from '../../test/support/start-upload-node.ts'
+import { nodesOn, SHORT_TERMS, type UploadNode } from '../../test/support/start-upload-node.ts'
 import { openPausingProxy } from '../../test/support/tcp-proxies.ts'
 import { fileIdOf, openPatch, type TusClient, tusCall, tusClient } from '../../test/support/tus-client.ts'
-import type { UploadNodeOptions } from '../../test/support/upload-node.ts'
 import { createSite, type Site } from '../../test/support/upload-site.ts'
 
 const MiB = 1024 * 1024
 let database: DatabaseHandle & { url: string }
 let site: Site
-let nodes: UploadNode[] = []
+const start = nodesOn(() => database)
 
 beforeAll(async () => {
   database = await openTestDatabase()
@@ -24,19 +23,11 @@ beforeAll(async () => {
 })
 afterEach(async () => {
   site.bucket.faults.clear()
-  await Promise.all(nodes.map((node) => node.stop()))
-  nodes = []
 })
 afterAll(async () => {
   await site?.close()
   await database?.close()
 })
-
-async function start(options: Partial<UploadNodeOptions> = {}) {
-  const node = await startUploadNode({ databaseUrl: database.url, terms: SHORT_TERMS, ...options })
-  nodes.push(node)
-  return node
-}
 
 /**
  * Acts like a patient client: requests the offset and sends the rest until everything has arrived. Returns the number

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { inject } from 'vitest'
+import { afterEach, inject } from 'vitest'
 import type { UploadNodeOptions } from './upload-node.ts'
 
 export type UploadNode = {
@@ -50,3 +50,17 @@ export async function startUploadNode(options: UploadNodeOptions, flags: string[
 
 /** A dead node's leases expire quickly, so that tests do not have to wait long for them. */
 export const SHORT_TERMS = { leaseMs: 1500, renewMs: 300, marginMs: 300, turnMs: 300 }
+
+/** Returns a function that starts nodes with short terms on a test file's database. They stop after each test. */
+export function nodesOn(database: () => { url: string }) {
+  let nodes: UploadNode[] = []
+  afterEach(async () => {
+    await Promise.all(nodes.map((node) => node.stop()))
+    nodes = []
+  })
+  return async (options: Partial<UploadNodeOptions> = {}): Promise<UploadNode> => {
+    const node = await startUploadNode({ databaseUrl: database().url, terms: SHORT_TERMS, ...options })
+    nodes.push(node)
+    return node
+  }
+}
