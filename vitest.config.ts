@@ -1,7 +1,6 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
-import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** The same options as in every package.json script. Declared separately, since Vitest requires a mutable array. */
 const execArgv = ['-r', join(import.meta.dirname, 'scripts/resolve-drizzle.cjs')]
@@ -24,28 +23,10 @@ const replaces = (file: string) => readFileSync(file, 'utf8').includes('vi.mock(
 const replacing = globSync(UNIT_TESTS, { exclude: [DATABASE_TESTS] }).filter(replaces)
 const replacingWithDatabase = globSync(DATABASE_TESTS).filter(replaces)
 
-/** Tests that take a minute or more. They start first, so that none of them runs alone at the end. */
-const LONGEST = [
-  'test/simulation/simulation.db.test.ts',
-  'e2e/system/start.test.ts',
-  'e2e/system/balancers.test.ts',
-  'e2e/system/upload-crashes.test.ts',
-  'e2e/system/embedded.test.ts',
-  'e2e/system/rolling-restart.test.ts',
-]
-
-class LongestFirst extends BaseSequencer {
-  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const sorted = await super.sort(files)
-    const long = LONGEST.flatMap((name) => sorted.filter(({ moduleId }) => moduleId.endsWith(`/${name}`)))
-    return [...long, ...sorted.filter((file) => !long.includes(file))]
-  }
-}
-
 // Four rings of tests, from fast to complete. The path of a test shows which ring it belongs to.
 export default defineConfig({
   test: {
-    sequence: { sequencer: LongestFirst },
+    tags: [{ name: 'long', description: 'Runs only with `npm test -- --all`.' }],
     projects: [
       {
         test: {

@@ -8,7 +8,7 @@ import { misused, readOptions } from './read-options.ts'
 /**
  * `npm test`: check, then the four groups of tests, called rings: unit; then database and browser, alongside system. A
  * ring that fails does not stop the others, so that one run shows everything. The last lines name each failed test with
- * its message, show how long each step took, and count the tests.
+ * its message, show how long each step took, and count the tests. `--all` includes the tests with the tag "long".
  */
 type Ring = { name: string; command: (report: string) => string[]; read: (report: never) => Outcome }
 type Outcome = { passed: number; failed: number; failures: Failure[] }
@@ -47,6 +47,7 @@ const vitest = (name: string, projects = [name]): Ring => ({
     '--reporter=default',
     '--reporter=json',
     `--outputFile.json=${report}`,
+    ...(all ? [] : ['--tags-filter=!long']),
   ],
   read: (report: VitestReport) => ({
     passed: report.numPassedTests,
@@ -74,7 +75,7 @@ const playwrightFailures = (suite: Suite): Failure[] => [
 
 const browser: Ring = {
   name: 'browser',
-  command: () => ['playwright', 'test', '--reporter=list,json'],
+  command: () => ['playwright', 'test', '--reporter=list,json', ...(all ? [] : ['--grep-invert=@long'])],
   read: ({ stats, errors, suites }: PlaywrightReport) => ({
     passed: stats.expected,
     failed: stats.unexpected + stats.flaky,
@@ -97,6 +98,13 @@ const STAGES: Ring[][][] = [
   ],
 ]
 const RINGS = STAGES.flat(2)
+
+const USAGE = `npm test [-- --all] [--only ${RINGS.map(({ name }) => name).join('|')}]`
+const { all, only } = readOptions(USAGE, {
+  options: { all: { type: 'boolean' }, only: { type: 'string', multiple: true } },
+}).values
+const unknown = only?.find((wanted) => !RINGS.some(({ name }) => name === wanted))
+if (unknown) misused(`There are no tests "${unknown}"`, USAGE)
 
 function run(
   command: string[],
@@ -150,10 +158,6 @@ async function timed<Result>(name: string, work: () => Result | Promise<Result>)
 }
 
 async function main(): Promise<boolean> {
-  const usage = `npm test [-- --only ${RINGS.map(({ name }) => name).join('|')}]`
-  const only = readOptions(usage, { options: { only: { type: 'string', multiple: true } } }).values.only
-  const unknown = only?.find((wanted) => !RINGS.some(({ name }) => name === wanted))
-  if (unknown) misused(`There are no tests "${unknown}"`, usage)
   const rings = RINGS.filter(({ name }) => only === undefined || only.includes(name))
   const folder = mkdtempSync(join(tmpdir(), 'sluice-test-'))
   const check = () => run([process.execPath, 'scripts/check.ts'])
@@ -174,6 +178,7 @@ async function main(): Promise<boolean> {
   for (const [at, { name }] of rings.entries()) {
     console.log(`${name}: ${outcomes[at]!.passed} passed, ${outcomes[at]!.failed} failed`)
   }
+  if (!all) console.log('Without the long tests, which `npm test -- --all` includes.')
   const passed = outcomes.reduce((sum, outcome) => sum + outcome.passed, 0)
   const failed = outcomes.reduce((sum, outcome) => sum + outcome.failed, checked ? 0 : 1)
   if (!checked) console.log('check: failed; see the start of this output')

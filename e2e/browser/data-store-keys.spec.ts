@@ -58,7 +58,10 @@ test('failing keys do not replace working ones unless the user saves them anyway
   await expect(page.getByText('started rejecting uploads')).toHaveCount(0)
 })
 
-test("a service account's key file takes the place of an HMAC key", async ({ owner: page, demo }) => {
+test("a service account's key file takes the place of an HMAC key", { tag: '@long' }, async ({
+  owner: page,
+  demo,
+}) => {
   const { name: bucket, region, endpoint, accessKeyId, secretAccessKey } = demo.bucket
   const cloud = await startGoogleCloud(systemClock, {
     endpoint,
@@ -99,7 +102,10 @@ test("a service account's key file takes the place of an HMAC key", async ({ own
   await cloud.close()
 })
 
-test('a container in Azure is connected with a SAS, whose expiry is shown', async ({ owner: page, demo }) => {
+test('a container in Azure is connected with a SAS, whose expiry is shown', { tag: '@long' }, async ({
+  owner: page,
+  demo,
+}) => {
   const azure = await startAzureStorage(systemClock)
   const soon = new Date(systemClock.now() + days(10)).toISOString().slice(0, 10)
   await page.goto('/dashboard/data-stores/new')

@@ -4,9 +4,9 @@ import { createDatabase, startPostgres } from '../../test/support/postgres.ts'
 import { startSluice, temporaryFolder } from '../../test/support/sluice.ts'
 import { openPausingProxy } from '../../test/support/tcp-proxies.ts'
 
-test('without the database, pages that need no data work, and the others recover automatically', async ({
-  browser,
-}) => {
+test('without the database, pages that need no data work, and the others recover automatically', {
+  tag: '@long',
+}, async ({ browser }) => {
   test.setTimeout(120_000)
   const postgres = await startPostgres()
   const database = await createDatabase(postgres.url)

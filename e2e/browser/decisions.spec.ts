@@ -50,10 +50,9 @@ test('a decision hook is set up, tested, switched off and deleted', async ({ own
   await decider.close()
 })
 
-test('deferred files are allowed or rejected on their page or together in the list', async ({
-  owner: page,
-  demo,
-}) => {
+test('deferred files are allowed or rejected on their page or together in the list', {
+  tag: '@long',
+}, async ({ owner: page, demo }) => {
   const decider = await openDecider()
   decider.answer = () => ({ defer: true })
   const { name: bucket, endpoint, region, reader } = demo.bucket

@@ -61,7 +61,7 @@ test('destinations are added, reordered with the keyboard, made best effort and 
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360)
 })
 
-test('destinations are changed without JavaScript', async ({ browser, baseURL, demo }) => {
+test('destinations are changed without JavaScript', { tag: '@long' }, async ({ browser, baseURL, demo }) => {
   const { pipeId } = await makePipe(demo, 'one', 'two')
   const storageState = process.env.SLUICE_STATE!
   const context = await browser.newContext({ baseURL: baseURL!, storageState, javaScriptEnabled: false })
@@ -81,10 +81,9 @@ test('destinations are changed without JavaScript', async ({ browser, baseURL, d
   await context.close()
 })
 
-test('the file page shows why a bucket is missing the object, and a button repairs it', async ({
-  owner: page,
-  demo,
-}) => {
+test('the file page shows why a bucket is missing the object, and a button repairs it', {
+  tag: '@long',
+}, async ({ owner: page, demo }) => {
   test.setTimeout(120_000)
   const { pipeId, stores } = await makePipe(demo, 'whole', 'lacking')
   const [whole, lacking] = stores

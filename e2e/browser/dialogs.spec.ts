@@ -23,7 +23,10 @@ async function open(page: Page, button: string): Promise<void> {
   await page.getByRole('button', { name: button, exact: true }).first().click()
 }
 
-test('every confirmation dialog is accessible in both modes', async ({ owner: page, demo }) => {
+test('every confirmation dialog is accessible in both modes', { tag: '@long' }, async ({
+  owner: page,
+  demo,
+}) => {
   for (const [address, ...buttons] of DIALOGS) {
     await page.goto(await fillIn(address, demo))
     for (const button of buttons) {
@@ -35,10 +38,9 @@ test('every confirmation dialog is accessible in both modes', async ({ owner: pa
   }
 })
 
-test('the secret dialog, the drawer, ⌘K and the phone menu are accessible in both modes', async ({
-  owner: page,
-  demo,
-}) => {
+test('the secret dialog, the drawer, ⌘K and the phone menu are accessible in both modes', {
+  tag: '@long',
+}, async ({ owner: page, demo }) => {
   await page.goto('/dashboard/senders')
   await open(page, 'Create a Sender')
   await look(page, 'Create a Sender')

@@ -65,7 +65,7 @@ test('on a phone, the list of pages opens, and closes once one is chosen', async
   await expect(page.locator('output')).toContainText('140,000 at each bucket')
 })
 
-test('the sitemap lists every page, and pages have canonical addresses', async ({
+test('the sitemap lists every page, and pages have canonical addresses', { tag: '@long' }, async ({
   page,
   request,
   baseURL,

@@ -64,7 +64,9 @@ async function installInto(folder: string, baseUrl: string): Promise<void> {
 }
 
 for (const example of EXAMPLES) {
-  test(`the ${example} example uploads a file despite a lost connection`, async ({ demo }) => {
+  test(`the ${example} example uploads a file despite a lost connection`, { tag: '@long' }, async ({
+    demo,
+  }) => {
     test.setTimeout(300_000)
     const folder = join(shared.folder, example)
     cpSync(folderOf(example), folder, { recursive: true })
@@ -85,7 +87,7 @@ for (const example of EXAMPLES) {
   })
 }
 
-test('the Next.js example is under 15 lines', () => {
+test('the Next.js example is under 15 lines', { tag: '@long' }, () => {
   const own = readdirSync(folderOf('next'), { recursive: true, encoding: 'utf8' })
   const lines = own
     .filter((file) => /\.jsx?$/.test(file))

@@ -4,10 +4,9 @@ import type { File } from '#lib/dashboard/files/file.ts'
 import { beginUpload, tokenFor } from '../../test/support/begin-upload.ts'
 import { api, expect, test } from '../../test/support/browser.ts'
 
-test('each figure is the sum of its rows on every page, list and export that shows it', async ({
-  owner: page,
-  demo,
-}) => {
+test('each figure is the sum of its rows on every page, list and export that shows it', {
+  tag: '@long',
+}, async ({ owner: page, demo }) => {
   const fields = { name: 'Counted', dataStoreId: demo.dataStoreId, source: { http: true } }
   const { id } = await api<{ id: string }>(demo, 'POST', '/pipes', fields)
   const token = await tokenFor(demo.baseUrl, demo.senderToken, id)

@@ -38,7 +38,7 @@ test('log filters are kept in the address, and live updates can be paused', asyn
   await expect(shown).toHaveCount(2)
 })
 
-test('file filters are kept in the address, and ⌘K finds existing resources', async ({
+test('file filters are kept in the address, and ⌘K finds existing resources', { tag: '@long' }, async ({
   owner: page,
   demo,
 }) => {

@@ -1,10 +1,9 @@
 import { makeRefusedPipe } from '../../test/support/addresses.ts'
 import { api, expect, openPalette, test } from '../../test/support/browser.ts'
 
-test('a file, its event and its webhook are shown as JSON, and ⌘K finds each by its id', async ({
-  owner: page,
-  demo,
-}) => {
+test('a file, its event and its webhook are shown as JSON, and ⌘K finds each by its id', {
+  tag: '@long',
+}, async ({ owner: page, demo }) => {
   const pipeId = await makeRefusedPipe(demo)
   const { data } = await api<{ data: { id: string; eventId: string; fileId: string }[] }>(
     demo,

@@ -22,7 +22,10 @@ async function enter(page: Page, email: string, password: string): Promise<void>
   await expect(page.getByRole('heading', { name: 'Your first file' })).toBeVisible()
 }
 
-test('an account is created, set up and deleted with the keyboard alone', async ({ page, demo }) => {
+test('an account is created, set up and deleted with the keyboard alone', { tag: '@long' }, async ({
+  page,
+  demo,
+}) => {
   const email = await signUp(page, 'keys')
   await press(page, /Connect a bucket/)
   await tabTo(page, 'AWS S3')
@@ -82,9 +85,9 @@ test('an account is created, set up and deleted with the keyboard alone', async 
   await expect(page).not.toHaveURL(/dashboard/)
 })
 
-test('a user signs out and in, changes the password and ends a session with the keyboard alone', async ({
-  page,
-}) => {
+test('a user signs out and in, changes the password and ends a session with the keyboard alone', {
+  tag: '@long',
+}, async ({ page }) => {
   const email = await signUp(page, 'reset')
   await press(page, 'Sign out')
   await expect(page.getByRole('heading', { name: 'Sign in' })).toBeVisible()

@@ -63,10 +63,9 @@ test('on a phone, the menu leads to the same pages', async ({ browser, baseURL }
   await context.close()
 })
 
-test('a Sender is rotated, then its temporary token and the Sender are revoked, with the keyboard alone', async ({
-  owner: page,
-  demo,
-}) => {
+test('a Sender is rotated, then its temporary token and the Sender are revoked, with the keyboard alone', {
+  tag: '@long',
+}, async ({ owner: page, demo }) => {
   const sender = await api<{ id: string; token: string }>(demo, 'POST', '/senders', {
     name: 'rotated by keys',
   })
@@ -101,10 +100,9 @@ test('a Sender is rotated, then its temporary token and the Sender are revoked, 
   await expect(heading.getByText('revoked')).toBeVisible()
 })
 
-test('a webhook is switched on, its secret rotated, and a test event sent and resent, with the keyboard alone', async ({
-  owner: page,
-  demo,
-}) => {
+test('a webhook is switched on, its secret rotated, and a test event sent and resent, with the keyboard alone', {
+  tag: '@long',
+}, async ({ owner: page, demo }) => {
   const fields = { name: 'Hooked by keys', dataStoreId: demo.dataStoreId, source: { http: true } }
   const pipe = await api<{ id: string }>(demo, 'POST', '/pipes', fields)
   await page.goto(`/dashboard/pipes/${pipe.id}/sources`)
@@ -171,10 +169,9 @@ test('a webhook is switched on, its secret rotated, and a test event sent and re
   await expect(page.getByText('A receiver must reject this webhook.')).toBeVisible()
 })
 
-test('filters keep the focus, and a file found with ⌘K is canceled, with the keyboard alone', async ({
-  owner: page,
-  demo,
-}) => {
+test('filters keep the focus, and a file found with ⌘K is canceled, with the keyboard alone', {
+  tag: '@long',
+}, async ({ owner: page, demo }) => {
   const name = `keys-${Date.now()}.bin`
   await beginUpload(await tokenFor(demo.baseUrl, demo.senderToken, demo.pipeId), name)
   await page.goto('/dashboard/files')
@@ -223,7 +220,9 @@ test('filters keep the focus, and a file found with ⌘K is canceled, with the k
   await expect(page).toHaveURL(/\/dashboard\/files$/)
 })
 
-test('a Pipe is created, restricted and deleted with the keyboard alone', async ({ owner: page }) => {
+test('a Pipe is created, restricted and deleted with the keyboard alone', { tag: '@long' }, async ({
+  owner: page,
+}) => {
   await page.goto('/dashboard/pipes')
   await press(page, 'Create a Pipe')
   await expect(page.getByLabel('Name', { exact: true })).toBeFocused()
@@ -260,10 +259,9 @@ test('a Pipe is created, restricted and deleted with the keyboard alone', async 
   await expect(page).toHaveURL(/\/dashboard\/pipes$/)
 })
 
-test('the Try it page uploads a file despite a cut connection, with the keyboard alone', async ({
-  owner: page,
-  demo,
-}) => {
+test('the Try it page uploads a file despite a cut connection, with the keyboard alone', {
+  tag: '@long',
+}, async ({ owner: page, demo }) => {
   await page.goto(`/dashboard/pipes/${demo.pipeId}/try`)
   const chooser = page.waitForEvent('filechooser')
   await press(page, 'Choose files')

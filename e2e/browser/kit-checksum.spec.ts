@@ -27,11 +27,9 @@ function flipBytes(): void {
 const flip = (page: Page, told: 'yes' | 'no') =>
   page.evaluate((value) => localStorage.setItem('flip', value), told)
 
-test('a file is verified end to end across a reload, and fails if a byte changes before or after the reload', async ({
-  demo,
-  owner,
-  page,
-}) => {
+test('a file is verified end to end across a reload, and fails if a byte changes before or after the reload', {
+  tag: '@long',
+}, async ({ demo, owner, page }) => {
   const element = `<UploadDropzone transport={{ chunkBytes: ${MIB} }} />`
   await using customer = await openCustomer(demo, element)
   const stored = async (name: string) => {

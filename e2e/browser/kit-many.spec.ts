@@ -73,10 +73,9 @@ async function dropMany(page: Page, count: number): Promise<void> {
   }, count)
 }
 
-test('with thousands of files, only the rows near the visible area are in the page', async ({
-  demo,
-  page,
-}) => {
+test('with thousands of files, only the rows near the visible area are in the page', {
+  tag: '@long',
+}, async ({ demo, page }) => {
   await using customer = await openCustomer(demo, '<UploadDropzone />')
   customer.backend.post = () => new Promise(() => {})
   await page.goto(customer.url)

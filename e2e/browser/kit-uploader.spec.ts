@@ -85,10 +85,9 @@ main { max-width: 40rem; margin: 2rem auto } sluice-uploader::part(paused) { bor
   await expectAccessible(page, 'uploads that are done')
 })
 
-test('a framework sets properties and moves the element, files are dropped, and a refusal shows its reason', async ({
-  demo,
-  page,
-}) => {
+test('a framework sets properties and moves the element, files are dropped, and a refusal shows its reason', {
+  tag: '@long',
+}, async ({ demo, page }) => {
   // As frameworks do: the properties are set before the element is defined and inserted.
   const app = `<meta charset="utf-8"><main></main><script>
 const uploader = document.createElement('sluice-uploader')

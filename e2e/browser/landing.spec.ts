@@ -13,7 +13,10 @@ test('the landing page shows a real upload that resumes', async ({ page, complai
   expect(complaints.filter((line) => !line.includes('ERR_FAILED'))).toEqual([])
 })
 
-test('the demo continues automatically after a minute offline', async ({ page, context }) => {
+test('the demo continues automatically after a minute offline', { tag: '@long' }, async ({
+  page,
+  context,
+}) => {
   await page.clock.install()
   await page.goto('/')
   const demo = page.getByRole('region', { name: 'Live demo' })

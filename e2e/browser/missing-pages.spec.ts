@@ -1,9 +1,9 @@
 import { expectAccessibleInLight } from '../../test/support/axe.ts'
 import { expect, test } from '../../test/support/browser.ts'
 
-test('a missing page, or an address with invalid values, shows an error inside the dashboard', async ({
-  owner: page,
-}) => {
+test('a missing page, or an address with invalid values, shows an error inside the dashboard', {
+  tag: '@long',
+}, async ({ owner: page }) => {
   for (const path of [
     'pipes/pipe_gone',
     'files/gone',

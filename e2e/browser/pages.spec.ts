@@ -203,8 +203,11 @@ const inGroups = (paths: string[]) =>
 const nameOf = (group: string[]) =>
   `${group[0]} to ${group.at(-1)} are small, stable, free of errors and accessible`
 
-for (const group of inGroups(PUBLIC_PAGES)) {
-  test(nameOf(group), ({ page, demo }) => {
+/** The first pages of each kind decide; they look like the others. */
+const tagOf = (group: number) => (group > 0 ? ['@long'] : [])
+
+for (const [at, group] of inGroups(PUBLIC_PAGES).entries()) {
+  test(nameOf(group), { tag: tagOf(at) }, ({ page, demo }) => {
     test.slow()
     return lookAt(
       page,
@@ -214,8 +217,8 @@ for (const group of inGroups(PUBLIC_PAGES)) {
   })
 }
 
-for (const group of inGroups(DASHBOARD_PAGES)) {
-  test(nameOf(group), async ({ owner, demo }) => {
+for (const [at, group] of inGroups(DASHBOARD_PAGES).entries()) {
+  test(nameOf(group), { tag: tagOf(at) }, async ({ owner, demo }) => {
     test.slow()
     const looks = group.map(async (path) => ({
       path: await fillIn(path, demo),
@@ -225,7 +228,7 @@ for (const group of inGroups(DASHBOARD_PAGES)) {
   })
 }
 
-test('long names do not make pages overflow', async ({ owner: page, demo }) => {
+test('long names do not make pages overflow', { tag: '@long' }, async ({ owner: page, demo }) => {
   const name = 'A name that is as long as names get '.repeat(2).trim()
   const sender = await api<{ id: string; token: string }>(demo, 'POST', '/senders', { name })
   const { dataStoreId } = demo
@@ -275,7 +278,10 @@ const drawn = (page: Page) =>
     for (let frames = 0; frames < 3; frames += 1) await new Promise(requestAnimationFrame)
   })
 
-test('a page that arrives in pieces does not shift its layout', async ({ page, baseURL }) => {
+test('a page that arrives in pieces does not shift its layout', { tag: '@long' }, async ({
+  page,
+  baseURL,
+}) => {
   const proxy = await startPiecewiseProxy(baseURL!)
   await watchShifts(page)
   for (const width of [1440, 390]) {
@@ -293,7 +299,7 @@ test('a page that arrives in pieces does not shift its layout', async ({ page, b
   await proxy.close()
 })
 
-test('every page of a new account is free of errors and accessible', async ({ page }) => {
+test('every page of a new account is free of errors and accessible', { tag: '@long' }, async ({ page }) => {
   const complaints = listen(page)
   await page.goto('/sign-up')
   await page.getByLabel('Email').fill(`empty-${Date.now()}@example.com`)

@@ -40,7 +40,7 @@ async function buttonsOf(page: Page, path: string): Promise<string[]> {
     .map(([, tag, text]) => tag!.match(/aria-label="([^"]*)"/)?.[1] ?? text!.replace(/<[^>]*>/g, '').trim())
 }
 
-test('a member is invited, views, edits and is removed, with the keyboard alone', async ({
+test('a member is invited, views, edits and is removed, with the keyboard alone', { tag: '@long' }, async ({
   owner,
   browser,
   baseURL,

@@ -101,10 +101,9 @@ test('a Try it upload resumes after a lost connection, an offline period, an exp
   await expect(page.getByText(/Webhook delivered: 2/)).toBeVisible()
 })
 
-test("the embedded uploader resumes after a lost connection, an expired and a revoked token, and a reload, on another origin's page", async ({
-  owner,
-  demo,
-}) => {
+test("the embedded uploader resumes after a lost connection, an expired and a revoked token, and a reload, on another origin's page", {
+  tag: '@long',
+}, async ({ owner, demo }) => {
   test.setTimeout(120_000)
   const customer = await openCustomer(demo)
   const { page, line, site, backend, confirmed } = customer
@@ -165,9 +164,9 @@ test("the embedded uploader resumes after a lost connection, an expired and a re
 
 const OUTAGES = ['offline', 'server away', 'backend failing', 'asleep']
 
-test("the embedded uploader survives four outages, each longer than its token's lifetime, without a click", async ({
-  demo,
-}) => {
+test("the embedded uploader survives four outages, each longer than its token's lifetime, without a click", {
+  tag: '@long',
+}, async ({ demo }) => {
   test.setTimeout(120_000)
   const customer = await openCustomer(demo)
   const { page, line, backend, confirmed } = customer

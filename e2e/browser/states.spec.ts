@@ -10,7 +10,10 @@ const refuse = (route: Route) =>
     : route.continue()
 
 /** Tests pages while something loads and after a failure; pages.spec.ts covers all other states. */
-test('pages whose script has not loaded yet are accessible', async ({ owner: page, demo }) => {
+test('pages whose script has not loaded yet are accessible', { tag: '@long' }, async ({
+  owner: page,
+  demo,
+}) => {
   await page.route('**/_next/static/**/*.js', (route) => route.abort())
   for (const path of [
     '/',
@@ -26,7 +29,7 @@ test('pages whose script has not loaded yet are accessible', async ({ owner: pag
   }
 })
 
-test('loading states are accessible', async ({ owner: page }) => {
+test('loading states are accessible', { tag: '@long' }, async ({ owner: page }) => {
   await page.goto('/dashboard')
   await openPalette(page)
   await page.route('**/dashboard', () => {})
@@ -34,7 +37,7 @@ test('loading states are accessible', async ({ owner: page }) => {
   await expectAccessibleInLight(page, '⌘K while it searches', '[role=dialog]')
 })
 
-test('forms with errors are accessible', async ({ page, owner, demo }) => {
+test('forms with errors are accessible', { tag: '@long' }, async ({ page, owner, demo }) => {
   await page.goto('/login')
   await page.getByLabel('Email').fill('nobody@example.com')
   await page.getByLabel('Password').fill('not the password')
@@ -73,10 +76,9 @@ test('forms with errors are accessible', async ({ page, owner, demo }) => {
   await expectAccessibleInLight(owner, 'webhooks that are retried')
 })
 
-test('uploads on the landing page are accessible while in progress, while waiting and after a refusal', async ({
-  page,
-  context,
-}) => {
+test('uploads on the landing page are accessible while in progress, while waiting and after a refusal', {
+  tag: '@long',
+}, async ({ page, context }) => {
   await page.goto('/')
   const demo = page.getByRole('region', { name: 'Live demo' })
   await demo.getByRole('button', { name: /of random data/ }).click()
@@ -95,7 +97,10 @@ test('uploads on the landing page are accessible while in progress, while waitin
   await expectAccessibleInLight(page, 'the demo refused')
 })
 
-test('the Try it page is accessible after an upload was refused', async ({ owner: page, demo }) => {
+test('the Try it page is accessible after an upload was refused', { tag: '@long' }, async ({
+  owner: page,
+  demo,
+}) => {
   await page.route('**/pipes/*/files/', refuse)
   await page.goto(`/dashboard/pipes/${demo.pipeId}/try`)
   const buffer = Buffer.from('refused')

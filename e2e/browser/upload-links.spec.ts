@@ -115,10 +115,9 @@ test('a link is created in the dashboard, accepts one file across a reload, and 
   await expectAccessibleEverywhere(page, 'a link that does not work')
 })
 
-test('a link with a password shows its message once unlocked, continues uploads without the password, and shows why a file was rejected', async ({
-  page,
-  demo,
-}) => {
+test('a link with a password shows its message once unlocked, continues uploads without the password, and shows why a file was rejected', {
+  tag: '@long',
+}, async ({ page, demo }) => {
   test.slow()
   const decider = await openDecider()
   decider.answer = ({ data }) =>

@@ -41,7 +41,7 @@ test('a test event is sent, resent, and the secret is revealed and rotated', asy
   await expect(page).toHaveURL(/\/dashboard\/webhooks$/)
 })
 
-test('all undelivered events are resent', async ({ owner: page, demo }) => {
+test('all undelivered events are resent', { tag: '@long' }, async ({ owner: page, demo }) => {
   const pipe = await api<{ id: string }>(demo, 'POST', '/pipes', {
     name: 'Refused',
     dataStoreId: demo.dataStoreId,

@@ -56,7 +56,7 @@ test('dialogs can be opened and submitted without JavaScript', async ({ browser,
   await context.close()
 })
 
-test('an upload link is created, edited, closed and deleted without JavaScript', async ({
+test('an upload link is created, edited, closed and deleted without JavaScript', { tag: '@long' }, async ({
   browser,
   baseURL,
   demo,

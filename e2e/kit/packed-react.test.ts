@@ -1,3 +1,4 @@
+/** @module-tag long */
 import { readFileSync, symlinkSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { gzipSync } from 'node:zlib'

@@ -9,7 +9,7 @@ import { startSluice, temporaryFolder } from '../../test/support/sluice.ts'
 
 /**
  * Uploads 200 MB through five real-time outages of one minute each, with the Embed page's code in a real browser.
- * Nothing is clicked after the start. `npm test` does the same with the browser's clock moved forward.
+ * Nothing is clicked after the start. `npm test -- --all` does the same with the browser's clock moved forward.
  */
 const FILE_BYTES = 200_000_000
 const PASS_BYTES = 30_000_000

@@ -1,3 +1,4 @@
+/** @module-tag long */
 import { expect, it } from 'vitest'
 import { ask } from '../../test/support/raw-http.ts'
 import { cookiesOf } from '../../test/support/session.ts'

@@ -1,3 +1,4 @@
+/** @module-tag long */
 import fc from 'fast-check'
 import { beforeAll, expect, inject, it } from 'vitest'
 import { randomOf } from '../../test/support/random.ts'

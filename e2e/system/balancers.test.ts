@@ -1,3 +1,4 @@
+/** @module-tag long */
 import { execFile, spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { mkdtempDisposable, writeFile } from 'node:fs/promises'

@@ -6,6 +6,7 @@ import { type DatabaseHandle, rows } from '#lib/platform/db/database.ts'
 import { DECISION_CHECKPOINTS } from '#lib/uploads/upload-context.ts'
 import { openTestDatabase } from '../../test/support/databases.ts'
 import { type Decider, openDecider } from '../../test/support/decider.ts'
+import { longUnless } from '../../test/support/long.ts'
 import { nodesOn, SHORT_TERMS } from '../../test/support/start-upload-node.ts'
 import { fileIdOf, type TusClient } from '../../test/support/tus-client.ts'
 import { createSite, type Site } from '../../test/support/upload-site.ts'
@@ -65,9 +66,9 @@ const CASES = [
 ]
 
 describe('kill -9 while a hook decides about a file', () => {
-  it.each(CASES)(
-    'after "%s" of a file of %i bytes: one decision is stored, and the object is created once',
-    async (killAt, bytes) => {
+  for (const [killAt, bytes] of CASES) {
+    const name = `after "${killAt}" of a file of ${bytes} bytes: one decision is stored, and the object is created once`
+    it(name, longUnless(killAt === 'decided'), async () => {
       const whole = randomBytes(bytes)
       const doomed = await start({ killAt })
       const client = await site.client(doomed)
@@ -83,12 +84,12 @@ describe('kill -9 while a hook decides about a file', () => {
       const isStored = killAt !== 'decision answered'
       expect(decider.asked).toHaveLength(isStored ? 1 : 2)
       expect(new Set(decider.asked.map(({ body }) => body)).size).toBe(1)
-    },
-  )
+    })
+  }
 
-  it.each(['decision answered', 'decided'] as const)(
-    'after "%s" of a rejection: the client gets the reason each time',
-    async (killAt) => {
+  for (const killAt of ['decision answered', 'decided'] as const) {
+    const name = `after "${killAt}" of a rejection: the client gets the reason each time`
+    it(name, longUnless(killAt === 'decided'), async () => {
       decider.answer = () => ({ allow: false, reason: REASON })
       const whole = randomBytes(MiB)
       const doomed = await start({ killAt })
@@ -100,8 +101,8 @@ describe('kill -9 while a hook decides about a file', () => {
       for (let n = 0; n < 2; n += 1) expect(await finish(client, url, whole)).toBe(REASON)
       expect(await outcome(url)).toEqual({ status: 'failed', events: 1, tails: 0, decisions: ['rejected'] })
       expect(await site.bucket.objects()).not.toContain(`${fileIdOf(url)}/file`)
-    },
-  )
+    })
+  }
 
   it('after "decided" of a deferral: only an API call decides about the file', async () => {
     decider.answer = () => ({ defer: true })

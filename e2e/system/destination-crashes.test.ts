@@ -3,6 +3,7 @@ import { sql } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { type DatabaseHandle, rows } from '#lib/platform/db/database.ts'
 import { openTestDatabase } from '../../test/support/databases.ts'
+import { longUnless } from '../../test/support/long.ts'
 import { nodesOn } from '../../test/support/start-upload-node.ts'
 import { fileIdOf } from '../../test/support/tus-client.ts'
 import { createSite, type Site, type TestBucket } from '../../test/support/upload-site.ts'
@@ -44,39 +45,52 @@ async function isEverywhere(url: string, whole: Buffer, events: string[]): Promi
 }
 
 describe('kill -9 between the acknowledgements of two required destinations', () => {
-  it.each([
+  for (const [what, bytes, operation] of [
     ['the first part', 20 * MiB, 'UploadPart'],
     ['the multipart creations', 20 * MiB, 'CreateMultipartUpload'],
     ['the completions', 20 * MiB, 'CompleteMultipartUpload'],
     ['the single-part files', MiB, 'PutObject'],
-  ] as const)('of %s: no byte is confirmed before both destinations have it', async (_, bytes, operation) => {
-    const whole = randomBytes(bytes)
-    const doomed = await start()
-    const client = await site.client(doomed)
-    const url = await client.begin(bytes)
-    buckets[1]!.faults.add({ operation, effect: { kind: 'stall' }, times: 100 })
-    const answered = buckets[0]!.traffic.until({ operation, state: 'answered', key: `${fileIdOf(url)}/file` })
-    const patching = client.patch(url, 0, whole).catch(() => {})
-    await answered
-    doomed.signal('SIGKILL')
-    await Promise.all([doomed.ended, patching])
-    buckets[1]!.faults.clear()
-    await start({ port: doomed.port, clockAheadMs: 60_000 })
-    for (let at = -1; at < bytes; ) {
-      const head = await client.head(url)
-      if (head.status === 423) continue
-      at = Number(head.headers['upload-offset'])
-      if (operation !== 'CompleteMultipartUpload' && !(at === bytes)) expect(at).toBe(0)
-      if (at < bytes) await client.patch(url, at, whole.subarray(at))
-    }
-    await isEverywhere(url, whole, ['transferred'])
-  })
+  ] as const) {
+    const name = `of ${what}: no byte is confirmed before both destinations have it`
+    it(name, longUnless(operation === 'UploadPart'), async () => {
+      const whole = randomBytes(bytes)
+      const doomed = await start()
+      const client = await site.client(doomed)
+      const url = await client.begin(bytes)
+      buckets[1]!.faults.add({ operation, effect: { kind: 'stall' }, times: 100 })
+      const answered = buckets[0]!.traffic.until({
+        operation,
+        state: 'answered',
+        key: `${fileIdOf(url)}/file`,
+      })
+      const patching = client.patch(url, 0, whole).catch(() => {})
+      await answered
+      doomed.signal('SIGKILL')
+      await Promise.all([doomed.ended, patching])
+      buckets[1]!.faults.clear()
+      await start({ port: doomed.port, clockAheadMs: 60_000 })
+      for (let at = -1; at < bytes; ) {
+        const head = await client.head(url)
+        if (head.status === 423) continue
+        at = Number(head.headers['upload-offset'])
+        if (operation !== 'CompleteMultipartUpload' && !(at === bytes)) expect(at).toBe(0)
+        if (at < bytes) await client.patch(url, at, whole.subarray(at))
+      }
+      await isEverywhere(url, whole, ['transferred'])
+    })
+  }
 })
 
 describe('kill -9 of the worker that repairs a destination', () => {
-  it.each(['multipart created', 'part sent', 'part recorded', 'complete answered', 'transferred'] as const)(
-    'after "%s": another worker continues, and the file is transferred once',
-    async (killAt) => {
+  for (const killAt of [
+    'multipart created',
+    'part sent',
+    'part recorded',
+    'complete answered',
+    'transferred',
+  ] as const) {
+    const name = `after "${killAt}": another worker continues, and the file is transferred once`
+    it(name, longUnless(killAt === 'part recorded'), async () => {
       const whole = randomBytes(20 * MiB)
       buckets[2]!.faults.add({ operation: 'any', effect: REFUSED, times: 1000 })
       const first = await start()
@@ -94,6 +108,6 @@ describe('kill -9 of the worker that repairs a destination', () => {
       await isEverywhere(url, whole, ['partially_transferred', 'transferred'])
       const left = { 'multipart created': 3, 'part sent': 3, 'part recorded': 2 } as Record<string, number>
       expect(sent() - before).toBe(left[killAt] ?? 0)
-    },
-  )
+    })
+  }
 })

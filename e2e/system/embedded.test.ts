@@ -100,7 +100,9 @@ async function upload(client: Client, url: string, content: Buffer, onPiece: () 
   }
 }
 
-it('uses at most 300 MiB while idle, and restarts a PostgreSQL that is killed under load, so that uploads continue', async () => {
+it('uses at most 300 MiB while idle, and restarts a PostgreSQL that is killed under load, so that uploads continue', {
+  tags: 'long',
+}, async () => {
   using folder = temporaryFolder()
   const sluice = await startSluice({ DATA_DIR: folder.path, FREE_TIER_BYTES: '0' })
   if (process.platform === 'linux') expect(memoryOf(sluice, folder.path).all).toBeLessThan(300)
@@ -178,7 +180,7 @@ function only(when: boolean, why: string, { skip }: TestContext): void {
   if (!when) skip(why)
 }
 
-it('runs as a user id without a name, as in a container', async (test) => {
+it('runs as a user id without a name, as in a container', { tags: 'long' }, async (test) => {
   only(isRoot, 'Only root can become another user.', test)
   only(mayRead(), 'Other users cannot read this folder.', test)
   using folder = temporaryFolder()
@@ -188,7 +190,9 @@ it('runs as a user id without a name, as in a container', async (test) => {
   expect(await sluice.stop()).toBe(0)
 })
 
-it("when started by root, runs PostgreSQL as the folder's owner, otherwise as an unused user id", async (test) => {
+it("when started by root, runs PostgreSQL as the folder's owner, otherwise as an unused user id", {
+  tags: 'long',
+}, async (test) => {
   only(isRoot, 'Only root can switch users.', test)
   using folder = temporaryFolder()
   const start = () => startSluice({ DATA_DIR: folder.path, ...SMALL })

@@ -80,7 +80,7 @@ it('is consistent after kill -9: acknowledged objects exist, and unfinished ones
   expect(film.equals(Buffer.concat([Buffer.alloc(5 * MIB, 1), Buffer.alloc(5 * MIB, 2)]))).toBe(true)
 })
 
-it('keeps little of an object in memory, regardless of its size', async () => {
+it('keeps little of an object in memory, regardless of its size', { tags: 'long' }, async () => {
   const target = { Bucket: BUCKET, Key: 'large' }
   const chunk = randomBytes(MIB)
   const { UploadId } = await s3.send(new CreateMultipartUploadCommand(target))

@@ -1,3 +1,4 @@
+/** @module-tag long */
 import { Agent, request } from 'node:http'
 import { expect, inject, it } from 'vitest'
 import { migrate } from '#lib/platform/db/migrate.ts'

@@ -110,7 +110,7 @@ it('serves pages and the API with one process, and uploads with each in turn', a
   expect(Math.max(...shares) / Math.min(...shares)).toBeLessThanOrEqual(1.5)
 })
 
-it('loses no uploads and no metrics when processes are killed', async () => {
+it('loses no uploads and no metrics when processes are killed', { tags: 'long' }, async () => {
   const whole = randomBytes(3 * MiB)
   const url = await client.begin(whole.length)
   const cut = openPatch(client, url, { offset: 0, length: whole.length })
@@ -143,7 +143,7 @@ it('closes a connection that was being passed to a killed process', async () => 
   await expect.poll(() => done).toBe(4)
 })
 
-it('releases no lease when a process restarts', async () => {
+it('releases no lease when a process restarts', { tags: 'long' }, async () => {
   const url = await client.begin(1000)
   // Sets a lease like that of a live node, which no process here renews.
   await inDatabase((db) =>

@@ -1,3 +1,4 @@
+/** @module-tag long */
 import { execFile, spawnSync } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import { promisify } from 'node:util'

@@ -3,6 +3,7 @@ import { Upload, type UploadOptions } from 'tus-js-client-5'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { openTestDatabase } from '../../test/support/databases.ts'
 import { httpCall } from '../../test/support/http-call.ts'
+import { longUnless } from '../../test/support/long.ts'
 import { type Connection, open, requestHead } from '../../test/support/raw-http.ts'
 import { SHORT_TERMS, startUploadNode, type UploadNode } from '../../test/support/start-upload-node.ts'
 import { createSite, type Site } from '../../test/support/upload-site.ts'
@@ -97,9 +98,9 @@ it.each([6, 10])(
   },
 )
 
-it.each([false, true])(
-  'tus-js-client 5 resumes and completes after three cuts, with uploadDataDuringCreation: %s',
-  async (uploadDataDuringCreation) => {
+for (const uploadDataDuringCreation of [false, true]) {
+  const name = `tus-js-client 5 resumes and completes after three cuts, with uploadDataDuringCreation: ${uploadDataDuringCreation}`
+  it(name, longUnless(uploadDataDuringCreation), async () => {
     const node = await start()
     const bytes = randomBytes(20 * MiB)
     const options: Partial<UploadOptions> = {
@@ -127,5 +128,5 @@ it.each([false, true])(
       })
     const id = uploadUrl!.split('/').at(-1)
     expect((await site.bucket.object(`${id}/file`)).equals(bytes)).toBe(true)
-  },
-)
+  })
+}

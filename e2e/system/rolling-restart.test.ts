@@ -1,3 +1,4 @@
+/** @module-tag long */
 import { expect, inject, it } from 'vitest'
 import { randomOf } from '../../test/support/random.ts'
 import { createLog } from '../chaos/log.ts'

@@ -142,7 +142,9 @@ it('kill -9 during an upload or its completion: each file arrives once, with one
   expect(await Promise.all([next.stop(), worker.stop()])).toEqual([0, 0])
 })
 
-it('kill -9 of the worker while a receiver has an event: the event is sent again with the same id and bytes', async () => {
+it('kill -9 of the worker while a receiver has an event: the event is sent again with the same id and bytes', {
+  tags: 'long',
+}, async () => {
   const [node, doomed] = await Promise.all([start('upload'), start('worker')])
   const dead = Promise.withResolvers<void>()
   receiver.answerWith(() => void doomed.kill().then(dead.resolve))

@@ -1,3 +1,4 @@
+/** @module-tag long */
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { and, eq, gte, sql } from 'drizzle-orm'

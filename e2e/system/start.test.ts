@@ -40,7 +40,7 @@ it('two processes migrate the same empty PostgreSQL database at the same time, s
   await database.drop()
 })
 
-it('a node whose database is gone still exits with 0 on SIGTERM', async () => {
+it('a node whose database is gone still exits with 0 on SIGTERM', { tags: 'long' }, async () => {
   const database = await createDatabase(inject('postgresUrl'))
   const proxy = await openPausingProxy(database.url)
   using folder = temporaryFolder()
@@ -51,7 +51,9 @@ it('a node whose database is gone still exits with 0 on SIGTERM', async () => {
   await database.drop()
 })
 
-it('rejects a second process on the same embedded database, stops when npm receives SIGTERM, and starts again', async () => {
+it('rejects a second process on the same embedded database, stops when npm receives SIGTERM, and starts again', {
+  tags: 'long',
+}, async () => {
   using folder = temporaryFolder()
   const { PATH = '', HOME = '' } = process.env
   const settings = { DATA_DIR: folder.path, ROLES: 'upload' }
@@ -140,7 +142,9 @@ async function putSecretInto(address: string): Promise<void> {
   await handle.close()
 }
 
-it('kill -9 while writing to the embedded database loses nothing that was committed', async () => {
+it('kill -9 while writing to the embedded database loses nothing that was committed', {
+  tags: 'long',
+}, async () => {
   using folder = temporaryFolder()
   const writer = spawn(process.execPath, ['test/support/writer.ts', folder.path], {
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -131,7 +131,7 @@ it('finds the file, the reason, the metric and the trace of a failed PATCH by it
   )
 })
 
-it('loads no OpenTelemetry unless an endpoint for traces is set', async () => {
+it('loads no OpenTelemetry unless an endpoint for traces is set', { tags: 'long' }, async () => {
   const off = await start()
   expect((await upload(off, randomBytes(1000))).status).toBe(204)
   expect(await off.stop()).toBe(0)

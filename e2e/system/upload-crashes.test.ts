@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { type DatabaseHandle, rows } from '#lib/platform/db/database.ts'
 import { CHECKPOINTS } from '#lib/uploads/upload-context.ts'
 import { openTestDatabase } from '../../test/support/databases.ts'
+import { longUnless } from '../../test/support/long.ts'
 import { nodesOn, SHORT_TERMS, type UploadNode } from '../../test/support/start-upload-node.ts'
 import { openPausingProxy } from '../../test/support/tcp-proxies.ts'
 import { fileIdOf, openPatch, type TusClient, tusCall, tusClient } from '../../test/support/tus-client.ts'
@@ -59,24 +60,28 @@ async function arrivesOnce(url: string, whole: Buffer): Promise<void> {
 }
 
 describe('kill -9', () => {
-  it.each(CHECKPOINTS)('after "%s": the file is transferred once, with one event', async (killAt) => {
-    const single = killAt === 'object put'
-    const whole = randomBytes(single ? MiB : 20 * MiB)
-    const doomed = await start({ killAt })
-    const client = await site.client(doomed)
-    const made = await client.create(whole.length).catch(() => undefined)
-    if (!made) expect(killAt).toBe('upload created')
-    const url = made?.headers.location ?? (await newestUpload(doomed))
-    if (made) await client.patch(url, 0, whole).catch(() => {})
-    await doomed.ended
-    await start({ port: doomed.port, clockAheadMs: 60_000 })
-    const sentAgain = await finish(client, url, whole)
-    // Only the parts in flight and the one that was being filled may be sent again.
-    if (killAt !== 'upload created')
-      expect(sentAgain).toBeLessThanOrEqual(Math.min(whole.length, 4 * 8 * MiB))
-    await arrivesOnce(url, whole)
-    if (killAt !== 'multipart created') expect((await site.bucket.unfinished()).length).toBeLessThanOrEqual(1)
-  })
+  for (const killAt of CHECKPOINTS) {
+    const deciding = ['part sent', 'object put'].includes(killAt)
+    it(`after "${killAt}": the file is transferred once, with one event`, longUnless(deciding), async () => {
+      const single = killAt === 'object put'
+      const whole = randomBytes(single ? MiB : 20 * MiB)
+      const doomed = await start({ killAt })
+      const client = await site.client(doomed)
+      const made = await client.create(whole.length).catch(() => undefined)
+      if (!made) expect(killAt).toBe('upload created')
+      const url = made?.headers.location ?? (await newestUpload(doomed))
+      if (made) await client.patch(url, 0, whole).catch(() => {})
+      await doomed.ended
+      await start({ port: doomed.port, clockAheadMs: 60_000 })
+      const sentAgain = await finish(client, url, whole)
+      // Only the parts in flight and the one that was being filled may be sent again.
+      if (killAt !== 'upload created')
+        expect(sentAgain).toBeLessThanOrEqual(Math.min(whole.length, 4 * 8 * MiB))
+      await arrivesOnce(url, whole)
+      if (killAt !== 'multipart created')
+        expect((await site.bucket.unfinished()).length).toBeLessThanOrEqual(1)
+    })
+  }
 
   const slowDown = { kind: 'refuse', status: 503, code: 'SlowDown' } as const
   const reconciled = [
@@ -87,66 +92,76 @@ describe('kill -9', () => {
       ['part sent', 'part recorded', 'complete answered', 'transferred'],
     ],
   ] as const
-  it.each(reconciled.flatMap(([what, bytes, points]) => points.map((at) => [at, what, bytes] as const)))(
-    'after "%s" in the reconciler, for %s: the file is transferred once, with one event',
-    async (killAt, _, bytes) => {
-      const whole = randomBytes(bytes)
-      const first = await start({ terms: { ...SHORT_TERMS, assembleMs: 100 } })
-      const client = await site.client(first)
-      const url = await client.begin(bytes)
-      site.bucket.faults.add({ operation: 'PutObject', times: 100, effect: slowDown })
-      site.bucket.faults.add({ operation: 'UploadPart', partNumber: 3, times: 100, effect: slowDown })
-      expect((await client.patch(url, 0, whole)).status).toBe(204)
-      first.signal('SIGKILL')
-      await first.ended
-      site.bucket.faults.clear()
-      await (await start({ killAt, clockAheadMs: 60_000 })).ended
-      await start({ clockAheadMs: 600_000 })
-      await arrivesOnce(url, whole)
-      expect(await site.bucket.unfinished()).not.toContain(expect.stringContaining(fileIdOf(url)))
-    },
-  )
-
-  it.each(['multipart created', 'part sent', 'complete answered', 'transferred'] as const)(
-    'after "%s" while joining uploads: the file is transferred once, with one event, and none of its pieces are left',
-    async (killAt) => {
-      const actions = ['s3:PutObject', 's3:GetObject', 's3:DeleteObject', 's3:AbortMultipartUpload'] as const
-      const joining = await createSite(database, { bucket: { actions: [...actions] } })
-      await database.db.execute(
-        sql`update data_stores set may_read = true, may_delete = true where id = ${joining.dataStore.id}::uuid`,
+  for (const [what, bytes, points] of reconciled)
+    for (const killAt of points)
+      it(
+        `after "${killAt}" in the reconciler, for ${what}: the file is transferred once, with one event`,
+        longUnless(killAt === 'complete answered'),
+        async () => {
+          const whole = randomBytes(bytes)
+          const first = await start({ terms: { ...SHORT_TERMS, assembleMs: 100 } })
+          const client = await site.client(first)
+          const url = await client.begin(bytes)
+          site.bucket.faults.add({ operation: 'PutObject', times: 100, effect: slowDown })
+          site.bucket.faults.add({ operation: 'UploadPart', partNumber: 3, times: 100, effect: slowDown })
+          expect((await client.patch(url, 0, whole)).status).toBe(204)
+          first.signal('SIGKILL')
+          await first.ended
+          site.bucket.faults.clear()
+          await (await start({ killAt, clockAheadMs: 60_000 })).ended
+          await start({ clockAheadMs: 600_000 })
+          await arrivesOnce(url, whole)
+          expect(await site.bucket.unfinished()).not.toContain(expect.stringContaining(fileIdOf(url)))
+        },
       )
-      const first = await start()
-      const token = await joining.token()
-      const client = tusClient({ url: first.url, pipeId: joining.pipe.id, token })
-      const pieces = [randomBytes(6 * MiB), randomBytes(1000)]
-      const urls: string[] = []
-      for (const piece of pieces) {
-        const url = await client.begin(piece.length, { 'Upload-Concat': 'partial' })
-        expect((await client.patch(url, 0, piece)).status).toBe(204)
-        urls.push(url)
-      }
-      await first.stop()
-      const doomed = await start({ killAt, port: first.port })
-      const headers = { 'Upload-Concat': `final;${urls.join(' ')}` }
-      await tusCall({ method: 'POST', url: client.collection, token, headers }).catch(() => {})
-      await doomed.ended
-      const joiner = await start({ clockAheadMs: 600_000 })
-      const look = sql`select id, status from files where pipe_id = ${joining.pipe.id} and concat = 'final'`
-      const final = async () => (await rows<{ id: string; status: string }>(database.db, look))[0]!
-      await expect
-        .poll(async () => (await final()).status, { timeout: 60_000, interval: 100 })
-        .toBe('transferred')
-      const key = `${(await final()).id}/file`
-      // The pieces are deleted a minute later, when no late request can create one of them again.
-      await joiner.stop()
-      await start({ clockAheadMs: 800_000 })
-      await expect.poll(() => joining.bucket.objects(), { timeout: 60_000, interval: 100 }).toEqual([key])
-      expect((await joining.bucket.object(key)).equals(Buffer.concat(pieces))).toBe(true)
-      // A multipart upload that was created but not recorded remains, since its id is unknown.
-      expect(await joining.bucket.unfinished()).toHaveLength(killAt === 'multipart created' ? 1 : 0)
-      await joining.close()
-    },
-  )
+
+  for (const killAt of ['multipart created', 'part sent', 'complete answered', 'transferred'] as const)
+    it(
+      `after "${killAt}" while joining uploads: the file is transferred once, with one event, and none of its pieces are left`,
+      longUnless(killAt === 'part sent'),
+      async () => {
+        const actions = [
+          's3:PutObject',
+          's3:GetObject',
+          's3:DeleteObject',
+          's3:AbortMultipartUpload',
+        ] as const
+        const joining = await createSite(database, { bucket: { actions: [...actions] } })
+        await database.db.execute(
+          sql`update data_stores set may_read = true, may_delete = true where id = ${joining.dataStore.id}::uuid`,
+        )
+        const first = await start()
+        const token = await joining.token()
+        const client = tusClient({ url: first.url, pipeId: joining.pipe.id, token })
+        const pieces = [randomBytes(6 * MiB), randomBytes(1000)]
+        const urls: string[] = []
+        for (const piece of pieces) {
+          const url = await client.begin(piece.length, { 'Upload-Concat': 'partial' })
+          expect((await client.patch(url, 0, piece)).status).toBe(204)
+          urls.push(url)
+        }
+        await first.stop()
+        const doomed = await start({ killAt, port: first.port })
+        const headers = { 'Upload-Concat': `final;${urls.join(' ')}` }
+        await tusCall({ method: 'POST', url: client.collection, token, headers }).catch(() => {})
+        await doomed.ended
+        const joiner = await start({ clockAheadMs: 600_000 })
+        const look = sql`select id, status from files where pipe_id = ${joining.pipe.id} and concat = 'final'`
+        const final = async () => (await rows<{ id: string; status: string }>(database.db, look))[0]!
+        await expect
+          .poll(async () => (await final()).status, { timeout: 60_000, interval: 100 })
+          .toBe('transferred')
+        const key = `${(await final()).id}/file`
+        // The pieces are deleted a minute later, when no late request can create one of them again.
+        await joiner.stop()
+        await start({ clockAheadMs: 800_000 })
+        await expect.poll(() => joining.bucket.objects(), { timeout: 60_000, interval: 100 }).toEqual([key])
+        expect((await joining.bucket.object(key)).equals(Buffer.concat(pieces))).toBe(true)
+        // A multipart upload that was created but not recorded remains, since its id is unknown.
+        expect(await joining.bucket.unfinished()).toHaveLength(killAt === 'multipart created' ? 1 : 0)
+        await joining.close()
+      },
+    )
 
   async function newestUpload(node: UploadNode): Promise<string> {
     const [row] = await rows<{ id: string }>(database.db, sql`select id from files order by id desc limit 1`)
@@ -184,7 +199,7 @@ describe('a node frozen past its lease', () => {
 })
 
 describe('a database that is unreachable for ten seconds', () => {
-  it('makes HEAD return 423; then the client resumes, and nothing is lost', async () => {
+  it('makes HEAD return 423; then the client resumes, and nothing is lost', { tags: 'long' }, async () => {
     const proxy = await openPausingProxy(database.url)
     const node = await start({ databaseUrl: proxy.url })
     const client = await site.client(node)

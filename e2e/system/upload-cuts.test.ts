@@ -135,6 +135,7 @@ async function optionsOf(more: UploadOptions = {}): Promise<UploadOptions> {
 describe(`${UPLOADS} uploads of 1 to 60 MiB, each cut at 1 to 10 places`, () => {
   it('every object equals its source, and less than 128 KiB is resent per cut', {
     timeout: 600_000,
+    tags: 'long',
   }, async () => {
     let next = 0
     const worker = async () => {

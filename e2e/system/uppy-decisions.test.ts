@@ -85,7 +85,7 @@ async function send(page: Page): Promise<void> {
 const files = async () => (await listFiles(site.runtime, site.actor, { limit: 100 })).data
 
 describe('Uppy, with the last response dropped twice', () => {
-  it('reports success when the object exists', async () => {
+  it('reports success when the object exists', { tags: 'long' }, async () => {
     const before = await files()
     await using uploader = await openUploader()
     const ended = uploader.next()

@@ -192,7 +192,7 @@ function* bodies(bytes: number): Iterable<string> {
   yield '['.repeat(bytes)
 }
 
-describe('somebody without credentials causes little work', () => {
+describe('somebody without credentials causes little work', { tags: 'long' }, () => {
   it.each([...OPERATION_PATHS, ...ROUTE_PATHS, ...OTHERS] as [string, string][])(
     '%s %s',
     async (method, path) => {

@@ -1,3 +1,4 @@
+/** @module-tag long */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { DatabaseHandle } from '#lib/platform/db/database.ts'
 import { openTestDatabase } from '../../test/support/databases.ts'

@@ -17,6 +17,7 @@ import type { DatabaseHandle } from '#lib/platform/db/database.ts'
 import { createLogger } from '#lib/platform/log/log.ts'
 import { openQueue, type Queue } from '#lib/platform/queue.ts'
 import { openTestDatabase } from '../../test/support/databases.ts'
+import { longUnless } from '../../test/support/long.ts'
 import { type Receiver, startReceiver } from '../../test/support/receiver.ts'
 import { startWebhookWorkerProcess } from '../../test/support/start-webhook-worker.ts'
 import { addFile, addOutput } from '../../test/support/webhook-rows.ts'
@@ -64,36 +65,37 @@ async function logOf(fileId: string) {
 const idsOf = (all: Receiver) => all.received.map(({ headers }) => headers['webhook-id'])
 
 describe('a worker killed at the step', () => {
-  it.each([
+  for (const { step, calls } of [
     // The worker dies before it calls the receiver: the next worker calls it once.
-    { step: 'woken', calls: 1, recorded: 1 },
-    { step: 'claimed', calls: 1, recorded: 1 },
-    { step: 'prepared', calls: 1, recorded: 1 },
+    { step: 'woken', calls: 1 },
+    { step: 'claimed', calls: 1 },
+    { step: 'prepared', calls: 1 },
     // The receiver's response is lost: it is called once more, with the same id.
-    { step: 'called', calls: 2, recorded: 1 },
-    { step: 'recording', calls: 2, recorded: 1 },
-    { step: 'committing', calls: 2, recorded: 1 },
+    { step: 'called', calls: 2 },
+    { step: 'recording', calls: 2 },
+    { step: 'committing', calls: 2 },
     // The attempt is recorded: the receiver is never called again.
-    { step: 'recorded', calls: 1, recorded: 1 },
-  ])('$step', async ({ step, calls, recorded }) => {
-    const output = await addOutput(database.db, receiver.url)
-    const fileId = await emit(output)
-    const victim = await startWorker({ DIE_AT: step })
-    expect(await victim.exited).toEqual([null, 'SIGKILL'])
+    { step: 'recorded', calls: 1 },
+  ])
+    it(step, longUnless(['claimed', 'called', 'recorded'].includes(step)), async () => {
+      const output = await addOutput(database.db, receiver.url)
+      const fileId = await emit(output)
+      const victim = await startWorker({ DIE_AT: step })
+      expect(await victim.exited).toEqual([null, 'SIGKILL'])
 
-    const next = await startWorker(AFTER_THE_CLAIM)
-    if (step !== 'recorded') await next.printed('recorded')
-    // Delivery of the next event shows that the first one is really done.
-    const second = await emit(output)
-    await next.printed('recorded', step === 'recorded' ? 1 : 2)
-    await next.stop()
+      const next = await startWorker(AFTER_THE_CLAIM)
+      if (step !== 'recorded') await next.printed('recorded')
+      // Delivery of the next event shows that the first one is really done.
+      const second = await emit(output)
+      await next.printed('recorded', step === 'recorded' ? 1 : 2)
+      await next.stop()
 
-    const { eventId, state, attempts: made } = await logOf(fileId)
-    expect(state).toBe('delivered')
-    expect(made).toHaveLength(recorded)
-    expect(idsOf(receiver).filter((id) => id === eventId)).toHaveLength(calls)
-    expect(new Set(idsOf(receiver))).toEqual(new Set([eventId, (await logOf(second)).eventId]))
-  })
+      const { eventId, state, attempts: made } = await logOf(fileId)
+      expect(state).toBe('delivered')
+      expect(made).toHaveLength(1)
+      expect(idsOf(receiver).filter((id) => id === eventId)).toHaveLength(calls)
+      expect(new Set(idsOf(receiver))).toEqual(new Set([eventId, (await logOf(second)).eventId]))
+    })
 
   it('sent, before the receiver has responded', async () => {
     const output = await addOutput(database.db, receiver.url)
