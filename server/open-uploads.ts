@@ -19,6 +19,7 @@ import { createTailCipher } from '../lib/uploads/rules/tail-cipher.ts'
 import { UPLOAD_TERMS, type UploadTerms } from '../lib/uploads/rules/upload-terms.ts'
 import type { UploadContext } from '../lib/uploads/upload-context.ts'
 import { openCredentials } from '../lib/workspace/data-stores/credentials.ts'
+import { identityOf } from '../lib/workspace/data-stores/federation.ts'
 import type { SealedDataStore } from '../lib/workspace/data-stores/sealed-data-store.ts'
 
 /** The retry schedule for a failing bucket; tests use a shorter one. */
@@ -95,10 +96,11 @@ const SOCKETS_PER_HOST = 256
  * is only decrypted once.
  */
 export function bucketsOf(
-  { config, clock, metrics, vault }: Pick<Runtime, 'config' | 'clock' | 'metrics' | 'vault'>,
+  runtime: Pick<Runtime, 'config' | 'db' | 'clock' | 'metrics' | 'vault'>,
   budget: MemoryBudget,
   patience?: Patience,
 ): (row: SealedDataStore) => Bucket {
+  const { config, clock, metrics, vault } = runtime
   const agents = createGuardedAgents(config.allowedPrivateHosts, {
     agent: { maxSockets: SOCKETS_PER_HOST, maxFreeSockets: 64, scheduling: 'lifo' },
   })
@@ -113,6 +115,7 @@ export function bucketsOf(
     const calls = openBucket(place, openCredentials(vault, row), {
       clock,
       agents,
+      identity: identityOf(runtime, row),
       metrics,
       memory,
       ...patience,

@@ -3,6 +3,7 @@ import { idempotencyContext } from '../lib/api/answer-once.ts'
 import { demoVaultContext } from '../lib/dashboard/demo/ensure-demo.ts'
 import { hookSecretPlace, previousHookSecretPlace } from '../lib/hooks/hook.ts'
 import { secondFactorContext } from '../lib/identity/accounts/second-factor.ts'
+import { signingKeyPlace } from '../lib/identity/issuer/signing-keys.ts'
 import { hashStatePlace, sourcePlace } from '../lib/imports/import.ts'
 import { type Db, rows } from '../lib/platform/db/database.ts'
 import type { Place, Vault } from '../lib/platform/vault.ts'
@@ -35,6 +36,7 @@ const BOUND_TO_COLUMNS: Column[] = [
     column: 'previous_secret_encrypted',
     context: previousHookSecretPlace,
   },
+  { table: 'signing_keys', id: 'id::text', column: 'sealed', context: signingKeyPlace },
   { table: 'sftp_host_keys', id: 'id', column: 'sealed', context: hostKeyPlace },
   { table: 'sealed_canary', id: 'id', column: 'sealed', context: canaryPlace },
 ]

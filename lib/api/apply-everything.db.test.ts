@@ -130,6 +130,12 @@ dataStores:
     endpoint: https://acmemedia.blob.core.windows.net
     bucket: films-copies
     storageAccountKey: \${KEY_STORAGE_ACCOUNT_KEY}
+  - name: role
+    provider: minio
+    endpoint: https://minio.internal
+    region: us-east-1
+    bucket: films
+    federation: { role: 'arn:aws:iam::123456789012:role/sluice' }
   - name: sas
     provider: azure
     endpoint: https://acmemedia.blob.core.windows.net

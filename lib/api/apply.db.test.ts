@@ -136,6 +136,8 @@ describeWithDatabase('a configuration file', (database) => {
   const google = { provider: 'gcs', bucket: 'films' }
   const azure = { provider: 'azure', endpoint: 'https://acme.blob.core.windows.net', bucket: 'films' }
   const keyFile = makeKeyFile().file
+  const poolProvider = (n: number) =>
+    `projects/${n}/locations/global/workloadIdentityPools/sluice/providers/sluice`
   it.each([
     [
       "a service account's key",
@@ -149,8 +151,10 @@ describeWithDatabase('a configuration file', (database) => {
       "a storage account's key",
       [1, 2].map((n) => ({ ...azure, storageAccountKey: Buffer.alloc(64, n).toString('base64') })),
     ],
+    ['a federation', [1, 2].map((n) => ({ ...google, federation: { identityProvider: poolProvider(n) } }))],
   ])('sends %s only if it has changed', async (_, [before, after]) => {
-    const sluice = await emptyWorkspace(testRuntime(database()))
+    const settings = { BASE_URL: 'https://sluice.example.com' }
+    const sluice = await emptyWorkspace(testRuntime(database(), settings))
     const document = (store: object | undefined) =>
       `version: 1\ndataStores: ${JSON.stringify([{ name: 'cloud', ...store }])}`
     await apply(sluice, document(before))

@@ -8,7 +8,8 @@ import { BucketError, badResponse, isBucketError, readFault } from './bucket-err
 import { addressOf } from './bucket-place.ts'
 import { canonicalQuery, encodePath } from './encode-address.ts'
 import { type BucketResponse, exchange, type ResponseMemory } from './exchange.ts'
-import { NO_TOKEN } from './service-account.ts'
+import type { Identity } from './temporary/federation.ts'
+import { NO_TOKEN } from './temporary/request-credentials.ts'
 
 /** One operation on a bucket: signed, sent, counted, and retried after transient errors. */
 export type Call = {
@@ -51,8 +52,10 @@ export type Authorizer = {
   authorize(request: OutgoingRequest): Record<string, string> | Promise<Record<string, string>>
   /** Added to the query of each request. It may be a secret, so only the request itself contains it. */
   query?: Record<string, string>
-  /** For temporary credentials: obtains others for the next request, because the bucket rejected those in `headers`. */
-  replace?(headers: Record<string, string>): void
+  /**
+   * For temporary credentials: returns true if the bucket rejected those in `headers`. The next request gets others.
+   */
+  replace?(headers: Record<string, string>, response: BucketResponse): boolean
 }
 
 type Place = Parameters<typeof addressOf>[0]
@@ -60,6 +63,8 @@ type Place = Parameters<typeof addressOf>[0]
 export type BucketDeps = {
   clock: Clock
   agents: { http: Agent; https: Agent }
+  /** Undefined for a Data Store that is not saved yet. */
+  identity?: Identity
   metrics?: Pick<Metrics, 'bucketRequests' | 'bucketSeconds' | 'bucketBytes'>
   retryDelaysMs?: readonly number[]
   /** The memory account that responses count against. */
@@ -86,6 +91,9 @@ export function createCaller(place: Place, authorizer: Authorizer, deps: BucketD
       deps.metrics?.bucketBytes.inc({ operation }, call.bytes ?? 0)
       return response
     } catch (error) {
+      outcome = 'trouble'
+      // Sluice itself could not prove who the Data Store is, so the bucket is not to blame.
+      if (isSluiceError(error) && error.status >= 500) throw error
       const fault = isBucketError(error) ? error : noResponse(operation, place.bucket, error)
       outcome = fault.kind
       throw fault
@@ -144,8 +152,7 @@ function createSender(
       })
     const headers = await authorizer.authorize(unsigned)
     const response = await send(headers)
-    if (response.status !== 401 || !authorizer.replace) return response
-    authorizer.replace(headers)
+    if (!authorizer.replace?.(headers, response)) return response
     return send(await authorizer.authorize(unsigned))
   }
 }

@@ -2,7 +2,7 @@ import { isSluiceError } from '../platform/kernel/errors.ts'
 import { explainAzureCode } from './azure/explain-azure.ts'
 import { type BucketError, isBucketError } from './bucket-error.ts'
 import { addressOf, type BucketPlace } from './bucket-place.ts'
-import { NO_TOKEN } from './service-account.ts'
+import { NO_TOKEN } from './temporary/request-credentials.ts'
 
 /** Explains a bucket's refusal and what to change. */
 export type Refusal = {

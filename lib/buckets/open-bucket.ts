@@ -16,6 +16,6 @@ export function openBucket(place: BucketPlace, credentials: Credentials, deps: B
     const authorizer = authorizeAzure(place, credentials as AzureCredentials, deps)
     return new AzureBucket(place, capabilities, createCaller(place, authorizer, deps))
   }
-  const authorizer = authorizeS3(place.region, credentials as S3Credentials, deps)
+  const authorizer = authorizeS3(place, credentials as S3Credentials, deps)
   return new S3Bucket(place, capabilities, createCaller(place, authorizer, deps))
 }

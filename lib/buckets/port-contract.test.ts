@@ -46,7 +46,7 @@ async function onS3(): Promise<Ground> {
   }
   return {
     open: (changes) => openBucket({ ...place, ...changes }, READER, deps),
-    call: createCaller(place, authorizeS3(REGION, READER, deps), deps),
+    call: createCaller(place, authorizeS3(place, READER, deps), deps),
     close: () => disposeLocalBucket(local),
   }
 }

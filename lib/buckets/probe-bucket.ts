@@ -5,6 +5,7 @@ import { isBucketError } from './bucket-error.ts'
 import { addressOf } from './bucket-place.ts'
 import { explainRefusal, type Refusal, unresolved } from './explain-refusal.ts'
 import { findCapabilities, ProbeOperations, type ProbePlace } from './probe-operations.ts'
+import type { Identity } from './temporary/federation.ts'
 
 export type ProbedOperation = { name: string; ok: boolean; needed: boolean; message: string }
 
@@ -24,6 +25,7 @@ export type ObjectUse = { name: string; object: FileObject }
 type ProbeOptions = {
   allowedPrivateHosts: string[]
   clock: Clock
+  identity?: Identity
   timeoutMs?: number
   uses?: readonly ObjectUse[]
 }
@@ -36,10 +38,14 @@ const TIMEOUT_MS = 9000
  * multipart upload behind, but does leave a few small objects if the credentials do not allow deleting.
  */
 export async function probeBucket(place: ProbePlace, options: ProbeOptions): Promise<Probe> {
-  const { allowedPrivateHosts, clock, timeoutMs = TIMEOUT_MS, uses = [] } = options
+  const { allowedPrivateHosts, clock, identity, timeoutMs = TIMEOUT_MS, uses = [] } = options
   const agents = createGuardedAgents(allowedPrivateHosts, { agent: { keepAlive: false } })
   const deadline = AbortSignal.timeout(timeoutMs)
-  const bucket = new ProbeOperations(place, { clock, agents, retryDelaysMs: [] }, deadline)
+  const bucket = new ProbeOperations(
+    place,
+    { clock, agents, retryDelaysMs: [], ...(identity && { identity }) },
+    deadline,
+  )
   const explain = (thrown: unknown): Refusal =>
     deadline.aborted
       ? {

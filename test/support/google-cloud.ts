@@ -1,13 +1,12 @@
 import { createPublicKey, generateKeyPairSync, randomUUID, verify } from 'node:crypto'
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, type ServerResponse, request as send } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { createSigner } from '#lib/buckets/s3/sign-request.ts'
 import type { Clock } from '#lib/platform/kernel/clock.ts'
+import { type BucketBehind, forwardsTo } from './forward.ts'
 
 type Claims = { iss: string; aud: string; scope: string; iat: number; exp: number }
 type Grant = { account: string; endsAtMs: number }
-type Bucket = { endpoint: string; region: string; key: { accessKeyId: string; secretAccessKey: string } }
 
 const SKEW_SECONDS = 300
 
@@ -33,7 +32,7 @@ export function makeKeyFile() {
  * Google Cloud Storage as a service account sees it: a token endpoint that verifies what Google documents for signed
  * statements, and, in front of a local bucket, an XML API that accepts only valid tokens and Google's header names.
  */
-export async function startGoogleCloud(clock: Clock, bucket: Bucket) {
+export async function startGoogleCloud(clock: Clock, bucket: BucketBehind) {
   const { file, publicKey } = makeKeyFile()
   const account = file.client_email
   const cloud = {
@@ -105,8 +104,7 @@ export async function startGoogleCloud(clock: Clock, bucket: Bucket) {
     return undefined
   }
 
-  /** Signs the request with the local bucket's access key. */
-  const sign = createSigner(bucket.region, bucket.key)
+  const forwardToBucket = forwardsTo(bucket, clock)
   function forward(request: IncomingMessage, response: ServerResponse) {
     const authorization = request.headers.authorization ?? ''
     const held = cloud.grants.get(authorization.replace(/^Bearer /, ''))
@@ -116,28 +114,7 @@ export async function startGoogleCloud(clock: Clock, bucket: Bucket) {
     }
     if (Object.keys(request.headers).some((name) => name.startsWith('x-amz-')))
       return refuse(request, response, 400, 'InvalidArgument')
-    const to = new URL(request.url!, bucket.endpoint)
-    const { connection: _, authorization: __, ...others } = request.headers as Record<string, string>
-    const headers = Object.fromEntries(
-      Object.entries(others).map(([name, value]) => [name.replace(/^x-goog-/, 'x-amz-'), value]),
-    )
-    const unsigned = {
-      method: request.method!,
-      path: to.pathname,
-      query: Object.fromEntries(to.searchParams),
-      headers: { ...headers, host: to.host },
-      payloadHash: 'UNSIGNED-PAYLOAD',
-    }
-    const forwarded = send(
-      to,
-      { method: request.method!, headers: sign(unsigned, clock.now()) },
-      (answer) => {
-        response.writeHead(answer.statusCode!, answer.headers)
-        answer.pipe(response)
-      },
-    )
-    forwarded.on('error', () => response.destroy())
-    request.pipe(forwarded)
+    forwardToBucket(request, response)
   }
   return cloud
 }

@@ -184,12 +184,16 @@ export type Site = Awaited<ReturnType<typeof createSite>>
 /** Starts a node that serves uploads, in the test's own process. */
 export async function serveUploads(
   runtime: Runtime,
-  options: { terms?: Partial<UploadTerms>; checkpoint?: UploadContext['checkpoint'] } = {},
+  options: {
+    terms?: Partial<UploadTerms>
+    checkpoint?: UploadContext['checkpoint']
+    issuer?: string
+  } = {},
 ) {
   const server = createServer({ requestTimeout: 0 }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const config = { ...runtime.config, baseUrl: url, uploadUrl: url }
+  const config = { ...runtime.config, baseUrl: options.issuer ?? url, uploadUrl: url }
   const bucket = { retryDelaysMs: QUICK_RETRIES_MS }
   const context = await openUploads(
     { ...runtime, config },

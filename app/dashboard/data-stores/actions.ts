@@ -28,7 +28,8 @@ import { assertConfirmed, textOf } from '../../actions/form-fields.ts'
 export async function connect(_previous: unknown, data: FormData) {
   return act<{ refused?: BucketCheck }>('administer', data, async (runtime, actor) => {
     const input = parseInput(dataStoreInput, await read(data))
-    if (!saveAnyway(data)) {
+    // Nobody can trust a Data Store that does not exist yet.
+    if (!saveAnyway(data) && !input.federation) {
       const found = await checkBucket(runtime, actor, input)
       if (!found.ok) return { data: { refused: found } }
     }
@@ -112,9 +113,16 @@ async function read(data: FormData) {
       data.get('credentials') === 'file' ? (textOf(data, 'serviceAccountKey') ?? uploaded ?? '') : undefined,
     storageAccountKey: textOf(data, 'storageAccountKey'),
     sasToken: textOf(data, 'sasToken'),
+    ...(data.get('credentials') === 'federation' && { federation: federationOf(data) }),
     storageClass: textOf(data, 'storageClass') ?? null,
     encryption: encryptionOf(encryption, textOf(data, 'kmsKeyId')),
   }
+}
+
+function federationOf(data: FormData) {
+  const names = ['role', 'tenantId', 'clientId', 'identityProvider', 'serviceAccount']
+  const given = names.map((name) => [name, textOf(data, `federation.${name}`)])
+  return Object.fromEntries(given.filter(([, value]) => value !== undefined))
 }
 
 function encryptionOf(type: string | undefined, keyId: string | undefined) {

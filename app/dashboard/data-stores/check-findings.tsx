@@ -46,7 +46,9 @@ export function LeastPolicy({ check }: { check: Pick<BucketCheck, 'policy' | 'li
   )
 }
 
-function Folded({ title, code }: { title: string; code: string }) {
+type FoldedProps = { title: string; code: string; language?: 'json' | 'bash' }
+
+export function Folded({ title, code, language = 'json' }: FoldedProps) {
   return (
     <details className="group rounded-md border">
       <summary className="flex cursor-pointer items-center gap-1.5 rounded-md px-3 py-2 font-medium text-sm hover:bg-hover [&::-webkit-details-marker]:hidden">
@@ -54,7 +56,7 @@ function Folded({ title, code }: { title: string; code: string }) {
         {title}
       </summary>
       <div className="p-3 pt-1">
-        <CodeBlock code={code} language="json" />
+        <CodeBlock code={code} language={language} />
       </div>
     </details>
   )

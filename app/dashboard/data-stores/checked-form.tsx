@@ -13,6 +13,7 @@ import type { FormPreset } from './provider-presets.ts'
 type Outcome = { refused?: BucketCheck }
 type Props = {
   presets: FormPreset[]
+  unreachable: string | undefined
   store?: DataStore
   action: FormAction<Outcome>
 }
@@ -21,7 +22,7 @@ type Props = {
  * Checks the input before saving it. The result scrolls into view: below the form if nothing was saved, otherwise above
  * it.
  */
-export function CheckedForm({ presets, store, action }: Props) {
+export function CheckedForm({ presets, unreachable, store, action }: Props) {
   const [refused, setRefused] = useState<BucketCheck>()
   const result = useRef<HTMLDivElement>(null)
   useEffect(() => {
@@ -42,6 +43,7 @@ export function CheckedForm({ presets, store, action }: Props) {
     <>
       <DataStoreForm
         presets={presets}
+        unreachable={unreachable}
         {...(store && { store })}
         submit="Check and save"
         action={action}

@@ -3,14 +3,17 @@
 import { type ReactNode, useState } from 'react'
 import { ActionForm } from '#components/ui/action-form.tsx'
 import { Chevron } from '#components/ui/chevron.tsx'
-import { CheckField, SelectField, TextArea, TextField } from '#components/ui/field.tsx'
+import { CheckField, SelectField, TextField } from '#components/ui/field.tsx'
 import type { FormAction } from '#components/ui/form-state.ts'
 import type { DataStore } from '#lib/workspace/data-stores/data-store.ts'
+import { Credentials } from './credentials.tsx'
 import { ProviderPicker } from './provider-picker.tsx'
 import type { FormPreset } from './provider-presets.ts'
 
 type Props<Data> = {
   presets: FormPreset[]
+  /** Why clouds cannot trust this server. */
+  unreachable: string | undefined
   store?: DataStore
   submit: string
   action: FormAction<Data>
@@ -20,7 +23,7 @@ type Props<Data> = {
 }
 
 export function DataStoreForm<Data = undefined>(props: Props<Data>) {
-  const { presets, store, submit, action, onDone, outcome, aside } = props
+  const { presets, unreachable, store, submit, action, onDone, outcome, aside } = props
   const [provider, setProvider] = useState(store?.provider ?? 'aws')
   const preset = presets.find((one) => one.provider === provider)!
   const moved = store?.provider !== provider
@@ -106,6 +109,7 @@ export function DataStoreForm<Data = undefined>(props: Props<Data>) {
           key={`credentials of ${provider}`}
           provider={provider}
           store={moved ? undefined : store}
+          unreachable={unreachable}
         />
       </fieldset>
       <details className="group border-t pt-4">
@@ -138,97 +142,6 @@ export function DataStoreForm<Data = undefined>(props: Props<Data>) {
         </div>
       </details>
     </ActionForm>
-  )
-}
-
-type CredentialsProps = { provider: FormPreset['provider']; store: DataStore | undefined }
-
-/** The kinds of credentials of providers that have several. */
-const KINDS: Partial<Record<Props<unknown>['presets'][number]['provider'], [string, string][]>> = {
-  gcs: [
-    ['file', 'Service account key file'],
-    ['hmac', 'HMAC key'],
-  ],
-  azure: [
-    ['sas', 'Shared access signature (SAS)'],
-    ['account', 'Storage account key'],
-  ],
-}
-
-const kindOf = ({ provider, serviceAccount, sas }: DataStore) =>
-  provider === 'azure' ? (sas ? 'sas' : 'account') : serviceAccount ? 'file' : 'hmac'
-
-function Credentials({ provider, store }: CredentialsProps) {
-  const kinds = KINDS[provider]
-  const [kind, setKind] = useState(store ? kindOf(store) : kinds?.[0]?.[0])
-  if (!kinds) return <AccessKey store={store} />
-  const kept = store && kindOf(store) === kind ? store : undefined
-  return (
-    <>
-      <SelectField
-        name="credentials"
-        label="Credentials"
-        value={kind}
-        onChange={(event) => setKind(event.target.value)}
-        options={kinds}
-        className="sm:col-span-2"
-      />
-      {kind === 'file' && <KeyFile account={kept?.serviceAccount ?? undefined} />}
-      {kind === 'hmac' && <AccessKey store={kept} />}
-      {kind === 'sas' && <Secret name="sasToken" label="SAS token" isKept={kept !== undefined} />}
-      {kind === 'account' && <Secret name="storageAccountKey" label="Key" isKept={kept !== undefined} />}
-    </>
-  )
-}
-
-function AccessKey({ store }: { store: DataStore | undefined }) {
-  return (
-    <>
-      <TextField
-        name="accessKeyId"
-        label="Access key id"
-        defaultValue={store?.accessKeyId}
-        mono
-        spellCheck={false}
-        autoComplete="off"
-      />
-      <Secret name="secretAccessKey" label="Secret access key" isKept={store !== undefined} />
-    </>
-  )
-}
-
-/** `isKept`: the Data Store has a secret of this kind, which stays if none is entered. */
-function Secret({ name, label, isKept }: { name: string; label: string; isKept: boolean }) {
-  return (
-    <TextField
-      name={name}
-      label={label}
-      type="password"
-      mono
-      autoComplete="off"
-      placeholder={isKept ? 'unchanged' : undefined}
-      hint={isKept ? 'Leave empty to keep the current one.' : STORED}
-    />
-  )
-}
-
-const STORED = 'Stored encrypted. It is never shown again.'
-
-/** `account` is the service account whose key the Data Store has. */
-function KeyFile({ account }: { account: string | undefined }) {
-  return (
-    <>
-      <TextField name="keyFile" label="Key file (JSON)" type="file" accept="application/json,.json" />
-      <TextArea
-        name="serviceAccountKey"
-        label="Or its content"
-        mono
-        spellCheck={false}
-        autoComplete="off"
-        placeholder={account ? 'unchanged' : '{ "type": "service_account", … }'}
-        hint={account ? `Leave both empty to keep the current key of ${account}.` : STORED}
-      />
-    </>
   )
 }
 

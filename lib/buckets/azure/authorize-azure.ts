@@ -1,18 +1,24 @@
 import { createHmac, createSecretKey } from 'node:crypto'
 import type { BucketPlace } from '../bucket-place.ts'
 import type { Authorizer, BucketDeps, OutgoingRequest } from '../call-bucket.ts'
+import { authorizeTemporarily, rejectsToken, type Sign } from '../temporary/authorize-temporarily.ts'
+import { type AzureFederation, requestAzureToken } from '../temporary/federation.ts'
 
 /** A storage account's key in base64, or a shared access signature (SAS), which is a query without its question mark. */
-export type AzureCredentials = { storageAccountKey: string } | { sasToken: string }
+export type AzureCredentials =
+  | { storageAccountKey: string }
+  | { sasToken: string }
+  | { federation: AzureFederation }
 
 /** The first version with all features that Sluice uses; names of blobs that XML cannot contain are encoded in lists. */
 const VERSION = '2021-12-02'
 
 export function authorizeAzure(
-  { endpoint }: Pick<BucketPlace, 'endpoint'>,
+  place: Pick<BucketPlace, 'endpoint'>,
   credentials: AzureCredentials,
-  { clock }: Pick<BucketDeps, 'clock'>,
+  deps: Pick<BucketDeps, 'clock' | 'agents' | 'identity'>,
 ): Authorizer {
+  const { clock } = deps
   const dated = (headers: Record<string, string>) => ({
     ...headers,
     'x-ms-date': new Date(clock.now()).toUTCString(),
@@ -23,7 +29,15 @@ export function authorizeAzure(
       query: Object.fromEntries(new URLSearchParams(credentials.sasToken)),
       authorize: ({ headers }) => dated(headers),
     }
-  const account = accountOf(endpoint)
+  if ('federation' in credentials) {
+    const obtain = async () => {
+      const { value, lifetimeMs } = await requestAzureToken(credentials.federation, place, deps)
+      const sign: Sign = ({ headers }) => ({ ...dated(headers), authorization: value })
+      return { value: sign, lifetimeMs }
+    }
+    return authorizeTemporarily(obtain, rejectsToken, clock)
+  }
+  const account = accountOf(place.endpoint)
   const key = createSecretKey(credentials.storageAccountKey, 'base64')
   return {
     authorize(request) {

@@ -1,27 +1,57 @@
+import type { BucketPlace } from '../bucket-place.ts'
 import type { Authorizer, BucketDeps, OutgoingRequest } from '../call-bucket.ts'
-import { keepRenewed } from '../keep-renewed.ts'
-import { requestToken, type ServiceAccountKey } from '../service-account.ts'
+import {
+  authorizeTemporarily,
+  rejectsSession,
+  rejectsToken,
+  type Sign,
+} from '../temporary/authorize-temporarily.ts'
+import {
+  type AwsFederation,
+  assumeFederatedRole,
+  type GoogleFederation,
+  requestGoogleToken,
+} from '../temporary/federation.ts'
+import type { Temporary } from '../temporary/keep-renewed.ts'
+import { requestToken, type ServiceAccountKey } from '../temporary/service-account.ts'
+import type { SessionKey } from '../temporary/sts.ts'
 import { type AccessKey, createSigner, sha256, UNSIGNED_PAYLOAD } from './sign-request.ts'
 
-export type S3Credentials = AccessKey | ServiceAccountKey
+export type S3Credentials = AccessKey | ServiceAccountKey | { federation: AwsFederation | GoogleFederation }
 
 /** Proves to the bucket that a request has the Data Store's credentials. */
 export function authorizeS3(
-  region: string,
+  place: Pick<BucketPlace, 'endpoint' | 'region'>,
   credentials: S3Credentials,
-  deps: Pick<BucketDeps, 'clock' | 'agents'>,
+  deps: Pick<BucketDeps, 'clock' | 'agents' | 'identity'>,
 ): Authorizer {
   const { clock } = deps
-  if ('accessKeyId' in credentials) {
-    const sign = createSigner(region, credentials)
-    return { authorize: (request) => sign({ ...request, payloadHash: hashOf(request) }, clock.now()) }
+  const signWith = (key: AccessKey): Sign => {
+    const sign = createSigner(place.region, key)
+    return (request) => sign({ ...request, payloadHash: hashOf(request) }, clock.now())
   }
-  const tokens = keepRenewed(() => requestToken(credentials, deps), clock)
-  return {
-    authorize: async ({ headers }) => ({ ...inGoogle(headers), authorization: await tokens.current() }),
-    replace: ({ authorization }) => tokens.drop(authorization!),
-  }
+  if ('accessKeyId' in credentials) return { authorize: signWith(credentials) }
+  const token = (request: () => Promise<Temporary<string>>) =>
+    authorizeTemporarily(async () => withToken(await request()), rejectsToken, clock)
+  if ('email' in credentials) return token(() => requestToken(credentials, deps))
+  const { federation } = credentials
+  if ('identityProvider' in federation) return token(() => requestGoogleToken(federation, place, deps))
+  const session = (request: () => Promise<Temporary<SessionKey>>) =>
+    authorizeTemporarily(
+      async () => {
+        const { value, lifetimeMs } = await request()
+        return { value: signWith(value), lifetimeMs }
+      },
+      rejectsSession,
+      clock,
+    )
+  return session(() => assumeFederatedRole(federation, place, deps))
 }
+
+const withToken = ({ value, lifetimeMs }: Temporary<string>): Temporary<Sign> => ({
+  value: ({ headers }) => ({ ...inGoogle(headers), authorization: value }),
+  lifetimeMs,
+})
 
 /**
  * With a token, Google Cloud Storage expects its own names for the headers that start with x-amz- in S3

@@ -3,7 +3,7 @@ import type { OutgoingRequest } from '../call-bucket.ts'
 import { canonicalQuery } from '../encode-address.ts'
 
 /**
- * AWS Signature Version 4 in the Authorization header, for S3: the path is encoded once, and the body can be
+ * AWS Signature Version 4 in the Authorization header, as in S3: the path is encoded once, and the body can be
  * unsigned.
  */
 type Signer = (request: Unsigned, nowMs: number) => Record<string, string>
@@ -18,12 +18,17 @@ const ALGORITHM = 'AWS4-HMAC-SHA256'
 
 export type AccessKey = { accessKeyId: string; secretAccessKey: string }
 
-export function createSigner(region: string, { accessKeyId, secretAccessKey }: AccessKey): Signer {
+/** `sessionToken`: of temporary credentials. */
+export function createSigner(
+  region: string,
+  { accessKeyId, secretAccessKey, sessionToken }: AccessKey & { sessionToken?: string | undefined },
+  service = 's3',
+): Signer {
   let keyDay = ''
   let key: KeyObject | undefined
   const keyOf = (day: string) => {
     if (day !== keyDay) {
-      const secret = [day, region, 's3', 'aws4_request'].reduce<Buffer>(
+      const secret = [day, region, service, 'aws4_request'].reduce<Buffer>(
         hmac,
         Buffer.from(`AWS4${secretAccessKey}`),
       )
@@ -39,6 +44,7 @@ export function createSigner(region: string, { accessKeyId, secretAccessKey }: A
       ...request.headers,
       'x-amz-date': time,
       'x-amz-content-sha256': request.payloadHash,
+      ...(sessionToken && { 'x-amz-security-token': sessionToken }),
     }
     const names = Object.keys(headers).sort()
     const signedHeaders = names.join(';')
@@ -51,7 +57,7 @@ export function createSigner(region: string, { accessKeyId, secretAccessKey }: A
       signedHeaders,
       request.payloadHash,
     ].join('\n')
-    const scope = `${day}/${region}/s3/aws4_request`
+    const scope = `${day}/${region}/${service}/aws4_request`
     const text = [ALGORITHM, time, scope, sha256(canonical)].join('\n')
     const signature = hmac(keyOf(day), text).toString('hex')
     headers.authorization = `${ALGORITHM} Credential=${accessKeyId}/${scope}, SignedHeaders=${signedHeaders}, Signature=${signature}`

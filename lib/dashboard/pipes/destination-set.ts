@@ -40,7 +40,7 @@ export async function describeSet(
   const members = destinations.map(({ dataStoreId, required }) => {
     const row = rowOf.get(dataStoreId)!
     const capabilities = capabilitiesOf(row.provider, row.found)
-    const [store, state] = [toDataStore(row, vault), states.get(dataStoreId)!]
+    const [store, state] = [toDataStore(row, { vault, config }), states.get(dataStoreId)!]
     return { store, state, required, mayRead: row.mayRead, capabilities }
   })
   const { uploadMemoryBytes, uploadMemoryShares } = config

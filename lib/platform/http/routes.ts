@@ -54,6 +54,7 @@ export const ROUTES: readonly Route[] = [
   { path: '/dashboard/senders', credential: 'with the body', bodyBytes: MIB, atOnce: RENDERING },
   { path: '/dashboard/pipes/*/import', credential: 'with the body', bodyBytes: MIB, atOnce: LARGE },
   { path: '/dashboard/webhooks/verify', credential: 'with the body', bodyBytes: MIB, atOnce: LARGE },
+  { path: '/.well-known', credential: 'none', bodyBytes: SMALL, atOnce: CALLING },
   { path: '/docs', credential: 'none', bodyBytes: SMALL, atOnce: RENDERING, isFixed: true },
   { path: '/llms.txt', credential: 'none', bodyBytes: SMALL, isFixed: true },
   { path: '/_next/static', credential: 'none', bodyBytes: SMALL },

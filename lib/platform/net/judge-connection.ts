@@ -80,6 +80,14 @@ function mayBeHttp(withoutScheme: string, entries: string[]): boolean {
   }
 }
 
+const PRIVATE_NAME = /^[^.]+$|\.(localhost|local|internal|lan|home\.arpa|test|invalid)$/
+
+/** Whether an address looks like one on the public internet. Only a connection shows whether it is one. */
+export function isOnInternet(address: string): boolean {
+  const host = bareHost(new URL(address).hostname)
+  return isIP(host) ? addressKind(host) === 'public' : !PRIVATE_NAME.test(host)
+}
+
 /**
  * How the guard classifies an IP address. `local` can be allowed by name or by `*`; `shared` (carrier-grade NAT) only
  * by name. `never` cannot be allowed: metadata services and all of link-local, where clouds put them, multicast,

@@ -13,9 +13,11 @@ import { PIPE_DESTINATIONS } from '../pipes/destinations.ts'
 import { objectOf } from '../pipes/object-settings.ts'
 import { chooseCredentials, openCredentials } from './credentials.ts'
 import { type DataStore, type DataStoreChanges, type DataStoreInput, toDataStore } from './data-store.ts'
+import { identityOf } from './federation.ts'
 import { leastPolicy, lifecycleRules } from './policy.ts'
 import { findDataStore } from './read-data-stores.ts'
 import { resolvePlace } from './resolve-place.ts'
+import { trustSteps } from './trust-steps.ts'
 import { applyChanges } from './update-data-store.ts'
 
 type CheckRuntime = Pick<Runtime, 'db' | 'clock' | 'vault' | 'config'>
@@ -35,11 +37,19 @@ export async function checkDataStore(runtime: CheckRuntime, actor: Actor, id: st
   const { allowedPrivateHosts } = config
   const capabilities = capabilitiesOf(row.provider, row.found)
   const uses = await readObjectUses(db, id, clock.now())
-  const probe = await probeBucket({ ...row, credentials, capabilities }, { allowedPrivateHosts, clock, uses })
+  const identity = identityOf(runtime, row)
+  const probe = await probeBucket(
+    { ...row, credentials, capabilities },
+    { allowedPrivateHosts, clock, identity, uses },
+  )
   const { mayAbort, mayRead, mayDelete } = probe
   const found = { ...row.found, ...probe.found }
   const now = new Date(clock.now())
-  const check = diagnose(probe, { ...row, credentials, uses }, clock.now())
+  const check = diagnose(
+    probe,
+    { ...row, credentials, uses, identity: { issuer: config.baseUrl, subject: identity.subject } },
+    clock.now(),
+  )
   const readyAt = row.readyAt ?? (check.ok ? now : null)
   // If the row has changed since, a different configuration was checked. Storing a result does not count as a change,
   // so several checks can run at the same time.
@@ -59,7 +69,7 @@ export async function checkDataStore(runtime: CheckRuntime, actor: Actor, id: st
     .returning()
   if (!after)
     throw new SluiceError('conflict', 'The Data Store was changed during the check. Check it again.')
-  return toDataStore(after, vault)
+  return toDataStore(after, runtime)
 }
 
 /**
@@ -117,11 +127,13 @@ export async function checkChanges(
   }
   await takeFromLimit(runtime, `check:${actor.workspaceId}`, PER_WORKSPACE)
   const uses = await readObjectUses(db, id, clock.now())
-  const probe = await probeBucket(entered, { allowedPrivateHosts, clock, uses })
-  return diagnose(probe, { ...entered, uses }, clock.now())
+  const identity = identityOf(runtime, before)
+  const probe = await probeBucket(entered, { allowedPrivateHosts, clock, identity, uses })
+  const shown = { issuer: config.baseUrl, subject: identity.subject }
+  return diagnose(probe, { ...entered, uses, identity: shown }, clock.now())
 }
 
-type Place = Parameters<typeof leastPolicy>[0]
+type Place = Parameters<typeof leastPolicy>[0] & { endpoint: string; identity?: DataStore['identity'] }
 
 /** What each optional permission would make possible. */
 const WITHOUT: Record<string, string> = {
@@ -152,9 +164,16 @@ function diagnose(probe: Probe, place: Place, nowMs: number): BucketCheck {
         needsOf(operation, place) +
         expiryOf(operation, place),
     })),
-    policy: leastPolicy(place),
+    policy: toPaste(place),
     ...(rules && { lifecycleRule: rules }),
   }
+}
+
+function toPaste(place: Place): string {
+  const { credentials, identity } = place
+  const federation = credentials && 'federation' in credentials ? credentials.federation : null
+  const steps = federation && identity ? trustSteps({ ...place, identity, federation }) : []
+  return steps[0]?.code ?? leastPolicy(place)
 }
 
 function message({ name, ok, message: said }: ProbedOperation, works: boolean): string {

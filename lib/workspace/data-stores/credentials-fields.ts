@@ -1,7 +1,7 @@
 import { createPrivateKey } from 'node:crypto'
 import { z } from 'zod'
 import { readSas } from '../../buckets/azure/sas.ts'
-import type { ServiceAccountKey } from '../../buckets/service-account.ts'
+import type { ServiceAccountKey } from '../../buckets/temporary/service-account.ts'
 
 /** The fields of a request for each kind of credentials, in the form in which the provider shows them. */
 
@@ -80,6 +80,34 @@ const sasTokenField = z
     return z.NEVER
   })
 
+const roleField = z
+  .string()
+  .max(2048, 'must have at most 2048 characters')
+  .regex(
+    /^arn:[a-z0-9-]*:iam::[A-Za-z0-9]*:role\/[\w+=,.@/-]+$/,
+    "is not a role's ARN, such as arn:aws:iam::123456789012:role/sluice",
+  )
+
+/** Those of one cloud: the role for AWS, both ids for Azure, and the provider for Google. */
+const federationField = z.strictObject({
+  role: roleField.optional(),
+  tenantId: z.guid('is not the id of a tenant (directory)').optional(),
+  clientId: z.guid('is not the client id of an application').optional(),
+  identityProvider: z
+    .string()
+    .regex(
+      /^projects\/\d{1,20}\/locations\/global\/workloadIdentityPools\/[a-z0-9-]{4,32}\/providers\/[a-z0-9-]{4,32}$/,
+      'is not the name of a provider, such as projects/123456789012/locations/global/workloadIdentityPools/sluice/providers/sluice',
+    )
+    .optional(),
+  serviceAccount: z
+    .string()
+    .max(256)
+    .regex(/^[a-z0-9-]+@[a-z0-9.-]+$/, 'is not the email address of a service account')
+    .optional(),
+})
+export type GivenFederation = z.output<typeof federationField>
+
 /** Either the first two, or one of the others. */
 export const credentialsFields = {
   accessKeyId: keyField.optional(),
@@ -87,6 +115,10 @@ export const credentialsFields = {
   serviceAccountKey: serviceAccountField.optional(),
   storageAccountKey: storageAccountKeyField.optional(),
   sasToken: sasTokenField.optional(),
+  federation: federationField.optional(),
 }
+
+/** What may be shown of it is all of it. */
+export const federationAnswer = federationField
 
 export type GivenCredentials = z.output<z.ZodObject<typeof credentialsFields>>

@@ -6,6 +6,7 @@ import type { AccessKey } from '../../buckets/s3/sign-request.ts'
 import { type FieldError, invalidRequest } from '../../platform/kernel/errors.ts'
 import type { Place, Vault } from '../../platform/vault.ts'
 import { credentialsFields, type GivenCredentials } from './credentials-fields.ts'
+import { assertFits, fitsProvider, nameOf } from './federation.ts'
 
 /**
  * A Data Store's credentials, in two columns, both sealed: what may be shown again, and what may not. For an access key,
@@ -38,6 +39,10 @@ function halvesOf(credentials: Credentials): [shown: string, hidden: string] {
     const { email, keyId, ...hidden } = credentials
     return [JSON.stringify({ email, keyId }), JSON.stringify(hidden)]
   }
+  if ('federation' in credentials) {
+    const { federation } = credentials
+    return [JSON.stringify({ keyId: nameOf(federation), federation }), JSON.stringify({ federation })]
+  }
   const shown =
     'sasToken' in credentials
       ? { keyId: fingerprintOf(credentials.sasToken), sas: showSas(credentials.sasToken) }
@@ -58,9 +63,14 @@ export function openCredentials(vault: Vault, row: Sealed): Credentials {
 
 export function showCredentials(vault: Vault, row: Sealed) {
   const shown = vault.open(row.accessKeyIdEncrypted, accessKeyPlace(row.id))
-  if (!isJson(shown)) return { accessKeyId: shown, serviceAccount: null, sas: null }
-  const { keyId, email, sas } = JSON.parse(shown)
-  return { accessKeyId: keyId, serviceAccount: email ?? null, sas: sas ?? null }
+  if (!isJson(shown)) return { accessKeyId: shown, serviceAccount: null, sas: null, federation: null }
+  const { keyId, email, sas, federation } = JSON.parse(shown)
+  return {
+    accessKeyId: keyId,
+    serviceAccount: email ?? null,
+    sas: sas ?? null,
+    federation: federation ?? null,
+  }
 }
 
 const isJson = (text: string): boolean => text.startsWith('{')
@@ -69,8 +79,11 @@ type Field = keyof GivenCredentials
 
 /** The kinds of credentials that each provider accepts, by the first field of each; all others accept access keys. */
 const ACCEPTS: Partial<Record<ProviderName, readonly Field[]>> = {
-  gcs: ['accessKeyId', 'serviceAccountKey'],
-  azure: ['sasToken', 'storageAccountKey'],
+  aws: ['accessKeyId', 'federation'],
+  gcs: ['accessKeyId', 'serviceAccountKey', 'federation'],
+  azure: ['sasToken', 'storageAccountKey', 'federation'],
+  minio: ['accessKeyId', 'federation'],
+  other: ['accessKeyId', 'federation'],
 }
 const ACCESS_KEY: readonly Field[] = ['accessKeyId']
 
@@ -81,17 +94,20 @@ export function chooseCredentials(
   before?: Credentials,
 ): Credentials {
   const accepted = ACCEPTS[provider] ?? ACCESS_KEY
-  const { accessKeyId, secretAccessKey, serviceAccountKey, storageAccountKey, sasToken } = given
+  const { accessKeyId, secretAccessKey, serviceAccountKey, storageAccountKey, sasToken, federation } = given
   const kinds: Partial<Record<Field, Credentials | Partial<AccessKey>>> = {
     ...((accessKeyId ?? secretAccessKey) !== undefined && { accessKeyId: { accessKeyId, secretAccessKey } }),
     ...(serviceAccountKey && { serviceAccountKey }),
     ...(storageAccountKey && { storageAccountKey: { storageAccountKey } }),
     ...(sasToken && { sasToken: { sasToken } }),
+    ...(federation && { federation: { federation } as Credentials }),
   }
   const [kind, other] = (Object.keys(kinds) as Field[]).reverse()
   if (kind && other) throw fault(kind, `cannot be combined with ${other}`)
   if (kind && !accepted.includes(kind)) throw notAccepted(kind, provider, accepted)
-  const kept = before && accepted.includes(kindOf(before)) ? before : undefined
+  const isKept = before && accepted.includes(kindOf(before)) && fitsProvider(provider, before)
+  if (kind === 'federation') assertFits(provider, federation!)
+  const kept = isKept ? before : undefined
   const chosen = kind ? kinds[kind]! : kept
   if (!chosen && provider === 'azure')
     throw fault('sasToken', 'is required, unless there is a storageAccountKey')
@@ -115,13 +131,14 @@ function completePair(chosen: Partial<AccessKey> = {}, kept?: Credentials): Acce
 
 function kindOf(credentials: Credentials): Field {
   if ('email' in credentials) return 'serviceAccountKey'
+  if ('federation' in credentials) return 'federation'
   if ('sasToken' in credentials) return 'sasToken'
   return 'storageAccountKey' in credentials ? 'storageAccountKey' : 'accessKeyId'
 }
 
 function notAccepted(kind: Field, provider: ProviderName, accepted: readonly Field[]) {
-  const [only] =
-    Object.entries(ACCEPTS).find(([, kinds]) => kinds.includes(kind) && kind !== 'accessKeyId') ?? []
+  const others = Object.entries(ACCEPTS).filter(([, kinds]) => kinds.includes(kind) && kind !== 'accessKeyId')
+  const only = others.map(([name]) => name).join(', ')
   if (only) return fault(kind, `is only possible with the provider ${only}`)
   return fault(kind, `is not possible with the provider ${provider}; use ${accepted.join(' or ')}`)
 }

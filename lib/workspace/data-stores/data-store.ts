@@ -1,11 +1,12 @@
 import { z } from 'zod'
 import type { dataStores } from '#drizzle/schema/index.ts'
+import { subjectOf } from '../../identity/issuer/statements.ts'
 import { nameField, toAnswer } from '../../platform/kernel/parse-input.ts'
-import type { Vault } from '../../platform/vault.ts'
+import type { Runtime } from '../../platform/runtime.ts'
 import { encryptionField, storageClassField } from '../object-fields.ts'
 import { keyPrefixField } from '../pipes/key-template.ts'
 import { showCredentials } from './credentials.ts'
-import { credentialsFields } from './credentials-fields.ts'
+import { credentialsFields, federationAnswer } from './credentials-fields.ts'
 
 export const PROVIDERS = [
   ...(['aws', 'r2', 'b2', 'wasabi', 'spaces', 'gcs', 'scaleway'] as const),
@@ -72,6 +73,9 @@ export const dataStoreAnswer = z.strictObject({
   sas: z
     .strictObject({ permissions: z.string().nullable(), expiresAt: z.iso.datetime().nullable() })
     .nullable(),
+  federation: federationAnswer.nullable(),
+  /** By which clouds recognize the Data Store, if they trust this server. */
+  identity: z.strictObject({ issuer: z.string(), subject: z.string() }),
   storageClass: z.string().nullable(),
   encryption: encryptionField.nullable(),
   check: bucketCheckAnswer.nullable(),
@@ -79,6 +83,10 @@ export const dataStoreAnswer = z.strictObject({
 })
 export type DataStore = z.output<typeof dataStoreAnswer>
 
-export function toDataStore(row: typeof dataStores.$inferSelect, vault: Vault): DataStore {
-  return toAnswer(dataStoreAnswer, { ...row, ...showCredentials(vault, row) })
+export function toDataStore(
+  row: typeof dataStores.$inferSelect,
+  { vault, config }: Pick<Runtime, 'vault' | 'config'>,
+): DataStore {
+  const identity = { issuer: config.baseUrl, subject: subjectOf(row) }
+  return toAnswer(dataStoreAnswer, { ...row, ...showCredentials(vault, row), identity })
 }

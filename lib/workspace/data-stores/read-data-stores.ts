@@ -30,20 +30,20 @@ export async function findDataStore(
 }
 
 export async function showDataStore(
-  { db, vault }: Pick<Runtime, 'db' | 'vault'>,
+  runtime: Pick<Runtime, 'db' | 'vault' | 'config'>,
   actor: Actor,
   id: string,
 ): Promise<DataStore> {
-  return toDataStore(await findDataStore(db, actor, id), vault)
+  return toDataStore(await findDataStore(runtime.db, actor, id), runtime)
 }
 
 export async function listDataStores(
-  { db, vault }: Pick<Runtime, 'db' | 'vault'>,
+  runtime: Pick<Runtime, 'db' | 'vault' | 'config'>,
   actor: Actor,
   { limit, cursor }: PageQuery,
 ): Promise<Page<DataStore>> {
   const before = readCursor(cursor, isUuid)
-  const found = await db
+  const found = await runtime.db
     .select()
     .from(dataStores)
     .where(
@@ -58,7 +58,7 @@ export async function listDataStores(
   return toPage(
     found,
     limit,
-    (row) => toDataStore(row, vault),
+    (row) => toDataStore(row, runtime),
     (row) => row.id,
   )
 }

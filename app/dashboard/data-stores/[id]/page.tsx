@@ -4,6 +4,7 @@ import { PageHeader } from '#components/shell/page-header.tsx'
 import { CopyableId } from '#components/ui/copyable.tsx'
 import { Panel } from '#components/ui/panel.tsx'
 import { getRuntime } from '#lib/platform/runtime.ts'
+import { whyUnreachable } from '#lib/workspace/data-stores/federation.ts'
 import { readStates, showDataStore } from '#lib/workspace/data-stores/read-data-stores.ts'
 import { currentActor } from '../../../session.ts'
 import { orNotFound } from '../../or-not-found.ts'
@@ -15,6 +16,7 @@ import { CheckedForm } from '../checked-form.tsx'
 import { DeleteDataStore } from '../data-store-actions.tsx'
 import { FORM_PRESETS } from '../provider-presets.ts'
 import { SharedLimits } from '../shared-limits.tsx'
+import { Trust } from '../trust.tsx'
 
 export const generateMetadata = titledBy('Data Stores', showDataStore)
 
@@ -37,8 +39,14 @@ export default async function DataStorePage({ params }: { params: Promise<{ id: 
         <CheckReport store={store} state={state} />
         <SharedLimits actor={actor} id={id} />
         <Panel title="Settings">
-          <CheckedForm store={store} presets={FORM_PRESETS} action={update.bind(null, id)} />
+          <CheckedForm
+            store={store}
+            presets={FORM_PRESETS}
+            unreachable={whyUnreachable(store.identity.issuer)}
+            action={update.bind(null, id)}
+          />
         </Panel>
+        <Trust store={store} />
         <DeleteDataStore id={id} name={store.name} />
       </div>
     </>

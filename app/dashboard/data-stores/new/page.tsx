@@ -4,6 +4,7 @@ import { Notice } from '#components/ui/notice.tsx'
 import { Panel } from '#components/ui/panel.tsx'
 import { isDemoLocal } from '#lib/dashboard/demo/local-demo.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
+import { whyUnreachable } from '#lib/workspace/data-stores/federation.ts'
 import { requireSession } from '../../../session.ts'
 import { connect, connectLocal } from '../actions.ts'
 import { CheckedForm } from '../checked-form.tsx'
@@ -31,7 +32,11 @@ export default async function NewDataStore() {
         </Notice>
       )}
       <Panel title="Bucket" className="max-w-3xl">
-        <CheckedForm presets={FORM_PRESETS} action={connect} />
+        <CheckedForm
+          presets={FORM_PRESETS}
+          unreachable={whyUnreachable(getRuntime().config.baseUrl)}
+          action={connect}
+        />
       </Panel>
     </>
   )

@@ -33,9 +33,10 @@ export function toDocument(found: Workspace, secrets: string[]): object {
   return {
     workspace: workspace.workspace,
     dataStores: workspace.dataStores.map(({ name, fields }) => {
-      const { accessKeyId, serviceAccount, sas, ...others } = fields
+      const { accessKeyId, serviceAccount, sas, federation, ...others } = fields
       const secret = (...words: string[]) => secretOf(secrets, name, ...words)
       if (serviceAccount) return { ...others, serviceAccountKey: secret('service', 'account', 'key') }
+      if (federation) return { ...others, federation }
       if (sas) return { ...others, sasToken: secret('sas', 'token') }
       if (others.provider === 'azure')
         return { ...others, storageAccountKey: secret('storage', 'account', 'key') }

@@ -18,7 +18,7 @@ export type Workspace = {
 }
 
 /** Fields that only the server sets, or that repeat another field. */
-const OF_DATA_STORES = ['id', 'check', 'createdAt']
+const OF_DATA_STORES = ['id', 'identity', 'check', 'createdAt']
 const OF_PIPES = ['id', 'dataStoreId', 'uploadUrl', 'createdAt']
 const OF_OUTPUTS = [
   ...['id', 'pipeId', 'createdAt', 'updatedAt', 'previousSecretUntil'],

@@ -1,6 +1,6 @@
 import { HeadObjectCommand } from '@aws-sdk/client-s3'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type GoogleCloud, makeKeyFile, startGoogleCloud } from '../../test/support/google-cloud.ts'
+import { type GoogleCloud, makeKeyFile, startGoogleCloud } from '../../../test/support/google-cloud.ts'
 import {
   BUCKET,
   type BucketInTest,
@@ -8,11 +8,11 @@ import {
   openLocalBucket,
   REGION,
   WRITER,
-} from '../../test/support/local-bucket.ts'
-import { hours, minutes } from '../platform/kernel/clock.ts'
-import { createGuardedAgents } from '../platform/net/guarded-agents.ts'
-import { openBucket } from './open-bucket.ts'
-import { capabilitiesOf } from './providers.ts'
+} from '../../../test/support/local-bucket.ts'
+import { hours, minutes } from '../../platform/kernel/clock.ts'
+import { createGuardedAgents } from '../../platform/net/guarded-agents.ts'
+import { openBucket } from '../open-bucket.ts'
+import { capabilitiesOf } from '../providers.ts'
 import type { ServiceAccountKey } from './service-account.ts'
 
 describe('a bucket with the key of a service account', () => {

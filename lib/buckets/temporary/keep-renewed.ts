@@ -1,4 +1,4 @@
-import type { Clock } from '../platform/kernel/clock.ts'
+import type { Clock } from '../../platform/kernel/clock.ts'
 
 /** Credentials that end `lifetimeMs` after they were requested. */
 export type Temporary<Value> = { value: Value; lifetimeMs: number }

@@ -1,0 +1,74 @@
+import { expect, it } from 'vitest'
+import { whyUnreachable } from './federation.ts'
+import { trustSteps } from './trust-steps.ts'
+
+it.each([
+  ['https://sluice.example.com', undefined],
+  ['http://sluice.example.com', 'does not start with https'],
+  ['https://sluice.example.com:8443', 'has a port'],
+  ['http://localhost:3000', 'not on the public internet'],
+  ['https://10.1.2.3', 'not on the public internet'],
+  ['https://[fd00::1]', 'not on the public internet'],
+  ['https://sluice', 'not on the public internet'],
+  ['https://sluice.internal', 'not on the public internet'],
+])('tells whether clouds can read the keys at %s', (baseUrl, why) => {
+  expect(whyUnreachable(baseUrl)).toEqual(why && expect.stringContaining(why))
+})
+
+const issuer = 'https://sluice.example.com'
+const subject = 'workspace:1:data-store:2'
+const place = {
+  bucket: 'media',
+  prefix: 'a$b/',
+  region: 'eu-central-1',
+  encryption: null,
+  uses: [],
+  identity: { issuer, subject },
+}
+
+it('shows a trust policy for one Data Store, as a command and for Terraform', () => {
+  const role = 'arn:aws:iam::123456789012:role/teams/media/sluice'
+  const steps = trustSteps({
+    ...place,
+    provider: 'aws',
+    endpoint: 'https://s3.eu-central-1.amazonaws.com',
+    federation: { role },
+  })
+  const [trust, policy] = steps[0]!.code
+    .match(/'\{[\s\S]*?\n\}'/g)!
+    .map((text) => JSON.parse(text.slice(1, -1)))
+  expect(steps[0]!.code).toContain('--role-name sluice ')
+  expect(trust.Statement).toMatchObject([
+    {
+      Principal: { Federated: 'arn:aws:iam::123456789012:oidc-provider/sluice.example.com' },
+      Condition: {
+        StringEquals: {
+          'sluice.example.com:aud': 'sts.amazonaws.com',
+          'sluice.example.com:sub': subject,
+        },
+      },
+    },
+  ])
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: IAM's notation for a dollar sign.
+  expect(policy.Statement[0].Resource).toEqual(['arn:aws:s3:::media/a${$}b/*'])
+  expect(steps[1]!.code).toContain('media/a$${$}b/*')
+})
+
+it.each([
+  [
+    'azure',
+    'https://acme.blob.core.windows.net',
+    null,
+    ['<client id>', 'storageAccounts/acme/', '/containers/media'],
+  ],
+  [
+    'gcs',
+    'https://storage.googleapis.com',
+    null,
+    [`<project number>/locations/global/workloadIdentityPools/sluice/subject/${subject}`],
+  ],
+] as const)('names issuer and subject for %s', (provider, endpoint, federation, parts) => {
+  for (const { code } of trustSteps({ ...place, provider, endpoint, federation }))
+    for (const part of [issuer, subject, ...parts.slice(provider === 'azure' ? 1 : 0)])
+      expect(code).toContain(part)
+})
