@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { globSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { describe, expect, inject, it } from 'vitest'
 import { GUIDES } from '#app/(site)/docs/pages.ts'
 import { freePort } from '../../test/support/postgres.ts'
@@ -91,6 +91,7 @@ describe.each(WAYS)('the guide for $title', ({ slug, isBare }) => {
       PORT: new URL(url).port,
       SLUICE_SENDER_TOKEN: sluice.senderToken,
       SLUICE_WEBHOOK_SECRET: secret,
+      PYTHONPATH: resolve(globSync('packages/python/dist/*.whl')[0]!),
     })
     const page = async () => (await fetch(url + framework.page).catch(() => undefined))?.status
     await expect.poll(page, { message: site.said() }).toBe(200)

@@ -17,6 +17,7 @@ it('lists every package with its address and the digest of its bytes', async () 
     '@sluice/uploader',
     '@sluice/uppy',
     '@sluice/cli',
+    'sluice-python',
   ])
   for (const { url, integrity, bytes } of packages) {
     const response = await fetch(url)

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
-import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { copyFileSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import { StartError } from '../../lib/platform/kernel/errors.ts'
 import { CHART } from '../chart.ts'
 import { readOptions, runScript } from '../read-options.ts'
@@ -12,7 +12,7 @@ import { type Artefact, describe, digestsOf, FOLDER, tarballOf, writeTarball } f
 
 /**
  * `npm run release`: writes everything in a release to `.release`: the server and kit packages, a bill of materials for
- * each, the Helm chart, their digests, and the notes. The workflow signs and publishes the result. `--dry-run` does not
+ * each npm package, the Helm chart, their digests, and the notes. The workflow signs and publishes the result. `--dry-run` does not
  * require release notes or committed source, and builds everything a second time to verify that the result is
  * identical.
  */
@@ -23,6 +23,8 @@ const KIT = [
   { workspace: 'packages/uppy', entry: 'packages/uppy/src/index.ts', platform: 'browser' },
   { workspace: 'packages/cli', entry: 'packages/cli/src/main.ts', platform: 'node' },
 ] as const
+/** Built with the kit, but not for npm. They have no dependencies, and therefore no bill of materials. */
+const OTHERS = ['packages/python']
 const DIGESTS = 'SHA256SUMS'
 
 const { dryRun } = readDryRun()
@@ -60,6 +62,8 @@ async function make(): Promise<Artefact[]> {
     const packed = copyOfKit(workspace)
     all.push(packed, await writeBill(workspace, packed, await entriesInside(bundle, packages)))
   }
+  const others = OTHERS.flatMap((folder) => globSync(`${folder}/dist/*`).sort())
+  all.push(...others.map((built) => copyOf(built, basename(built))))
   all.push(await writeTarball(CHART, join(FOLDER, `chart-sluice-${staged.version}.tgz`), 'sluice'))
   return all
 }
@@ -72,9 +76,12 @@ function copyOfKit(workspace: string): Artefact {
   const kit = readJson<Packed[]>('.kit/kit.json')
   const packed = kit.find((one) => one.name === name)
   if (!packed) throw new StartError(`${name} is not in .kit; \`npm run build\` packs it.`)
-  const path = tarballOf(packed)
-  copyFileSync(join('.kit', packed.file), path)
-  return describe(path)
+  return copyOf(join('.kit', packed.file), basename(tarballOf(packed)))
+}
+
+function copyOf(built: string, name: string): Artefact {
+  copyFileSync(built, join(FOLDER, name))
+  return describe(join(FOLDER, name))
 }
 
 async function writeBill(folder: string, of: Artefact, entries: Entries): Promise<Artefact> {
@@ -88,7 +95,12 @@ async function writeBill(folder: string, of: Artefact, entries: Entries): Promis
 /** Builds a second time, without anything left behind by the first build, and compares the results. */
 async function assertSame(first: Artefact[]): Promise<void> {
   const digests = await Promise.all(first.map(({ file }) => digestsOf(file)))
-  for (const built of ['.next', '.kit', ...KIT.map(({ workspace }) => `${workspace}/dist`)]) {
+  for (const built of [
+    '.next',
+    '.kit',
+    ...KIT.map(({ workspace }) => `${workspace}/dist`),
+    ...OTHERS.map((folder) => `${folder}/dist`),
+  ]) {
     rmSync(built, { recursive: true, force: true })
   }
   const second = await make()

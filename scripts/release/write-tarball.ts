@@ -17,7 +17,9 @@ export async function writeTarball(folder: string, file: string, prefix = 'packa
     .concat(globSync('{.next,.kit}/**/*', { cwd: folder }))
     .filter((path) => statSync(`${folder}/${path}`).isFile())
     .sort()
-  const same = { portable: true, mtime: new Date(0), gzip: { level: 9 }, noDirRecurse: true }
+  // npm's own date for this: files from before 1980 cannot be packed into a ZIP archive, such as a wheel.
+  const mtime = new Date('1985-10-26T08:15:00Z')
+  const same = { portable: true, mtime, gzip: { level: 9 }, noDirRecurse: true }
   await create({ ...same, cwd: folder, prefix, file }, [...new Set(files)])
   return describe(file)
 }

@@ -24,11 +24,15 @@ function kitFiles(): KitFile[] {
 
 const kitUrl = (baseUrl: string, { file }: KitFile): string => `${baseUrl}/kit/${file}`
 
+const urlOf = (baseUrl: string, name: string): string =>
+  kitUrl(baseUrl, kitFiles().find((file) => file.name === name)!)
+
 /** A command that installs these packages by URL, because their names on npm do not belong to this project. */
 export function installKit(baseUrl: string, ...names: string[]): string {
-  const urls = names.map((name) => kitUrl(baseUrl, kitFiles().find((file) => file.name === name)!))
-  return ['npm install', ...urls].join(' \\\n  ')
+  return ['npm install', ...names.map((name) => urlOf(baseUrl, name))].join(' \\\n  ')
 }
+
+export const installPython = (baseUrl: string): string => `pip install ${urlOf(baseUrl, 'sluice-python')}`
 
 const ANY_ORIGIN = { 'Access-Control-Allow-Origin': '*' }
 
@@ -70,7 +74,10 @@ export async function serveKit(baseUrl: string, file: string): Promise<Response>
   if (!kitFiles().some((known) => known.file === file)) {
     return notFound(baseUrl, `There is no such file. ${baseUrl}/kit lists the files of this version.`)
   }
-  return forGood(await readFile(kitPath(file)), 'application/gzip')
+  return forGood(
+    await readFile(kitPath(file)),
+    file.endsWith('.whl') ? 'application/zip' : 'application/gzip',
+  )
 }
 
 /**
