@@ -13,6 +13,7 @@ import { CONTAINER, makeSas } from '../test/support/azure-signatures.ts'
 import { type AzureStorage, startAzureStorage } from '../test/support/azure-storage.ts'
 import { openTestDatabase } from '../test/support/databases.ts'
 import { type GoogleCloud, startGoogleCloud } from '../test/support/google-cloud.ts'
+import { longUnless } from '../test/support/long.ts'
 import { fileIdOf } from '../test/support/tus-client.ts'
 import {
   createSite,
@@ -108,7 +109,6 @@ describe('a file that goes to S3, Azure and Google', () => {
 
   it.each([
     ['one part', 3 * MiB, undefined],
-    ['several parts', 25 * MiB + 7, undefined],
     ['several parts, after an interruption', 25 * MiB + 7, 11 * MiB],
   ])('is stored byte for byte in each of them: %s', async (_, bytes, cutAt) => {
     await sendTo(required(ids.s3), required(ids.azure), required(ids.google))
@@ -147,14 +147,14 @@ describe('a file that goes to S3, Azure and Google', () => {
     },
   }
 
-  it.each([
-    ['S3', 'Azure', 's3', 'azure', 3 * MiB],
-    ['S3', 'Azure', 's3', 'azure', 25 * MiB],
-    ['Azure', 'S3', 'azure', 's3', 25 * MiB],
-    ['Google', 'Azure', 'google', 'azure', 25 * MiB],
-  ] as const)(
-    'is copied from %s to %s if it is missing there (%s to %s, %i bytes)',
-    async (_, __, from, to, bytes) => {
+  for (const [from, to, bytes] of [
+    ['s3', 'azure', 3 * MiB],
+    ['s3', 'azure', 25 * MiB],
+    ['azure', 's3', 25 * MiB],
+    ['google', 'azure', 25 * MiB],
+  ] as const) {
+    const name = `is copied from ${from} to ${to} if it is missing there (${bytes} bytes)`
+    it(name, longUnless(to === 's3'), async () => {
       await sendTo(required(ids[from]), bestEffort(ids[to]))
       const whole = randomBytes(bytes)
       refusals[to](true)
@@ -165,6 +165,6 @@ describe('a file that goes to S3, Azure and Google', () => {
       while ((await repairDestinations(node.context)) > 0) await settled()
       expect(await statesOf(url)).toEqual(['transferred', 'transferred'])
       await expectAt(url, whole, from, to)
-    },
-  )
+    })
+  }
 })

@@ -1,3 +1,4 @@
+/** @module-tag long */
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { MAX_COMPARED } from '#lib/dashboard/files/file-query.ts'

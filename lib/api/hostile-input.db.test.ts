@@ -68,7 +68,7 @@ describeWithDatabase('hostile input', (database) => {
       expect(status, text).toBe(400)
     })
 
-    it('never returns 500 for any JSON', async () => {
+    it('never returns 500 for any JSON', { tags: 'long' }, async () => {
       const text = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom(...ODD_TEXT, ...NO_TEXT))
       const json = fc.oneof(
         text,

@@ -1,3 +1,4 @@
+/** @module-tag long */
 import { sql } from 'drizzle-orm'
 import { expect, it } from 'vitest'
 import { byId, furnish, RECIPES, request } from '../../test/support/api-recipes.ts'

@@ -49,7 +49,9 @@ describeWithDatabase('the management API', (database) => {
     }
   })
 
-  it("returns the same 404 for another workspace's ids as for missing ids, in every operation", async () => {
+  it("returns the same 404 for another workspace's ids as for missing ids, in every operation", {
+    tags: 'long',
+  }, async () => {
     const runtime = testRuntime(database())
     const [mine, theirs] = [await furnish(runtime), await furnish(runtime)]
     const before = await stateOf(runtime, theirs)

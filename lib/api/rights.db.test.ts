@@ -41,7 +41,9 @@ describeWithDatabase('the rights of account keys', (database) => {
     }
   })
 
-  it("are checked with as many statements for a missing id as for another workspace's id", async () => {
+  it("are checked with as many statements for a missing id as for another workspace's id", {
+    tags: 'long',
+  }, async () => {
     const runtime = testRuntime(database())
     const [mine, theirs] = [await furnish(runtime), await furnish(runtime)]
     const proxy = await openCountingProxy(database().url)

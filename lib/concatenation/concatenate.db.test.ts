@@ -298,7 +298,9 @@ describe('concatenation', () => {
     await renew()
   })
 
-  it('removes a deleted piece from the bucket, unless a file is being created from it', async () => {
+  it('removes a deleted piece from the bucket, unless a file is being created from it', {
+    tags: 'long',
+  }, async () => {
     const [spare, used] = [await partial(randomBytes(100)), await partial(randomBytes(6 * MiB))]
     const effect = { kind: 'refuse', status: 503, code: 'SlowDown' } as const
     site.bucket.faults.add({ operation: 'CreateMultipartUpload', times: 100, effect })
@@ -319,7 +321,9 @@ describe('concatenation', () => {
     expect(await site.bucket.objects()).not.toContain(`${fileIdOf(used)}/file`)
   })
 
-  it('keeps its pieces until the file is created, however long that takes, and shares them with no other file', async () => {
+  it('keeps its pieces until the file is created, however long that takes, and shares them with no other file', {
+    tags: 'long',
+  }, async () => {
     const pieces = [randomBytes(6 * MiB), randomBytes(100)]
     const urls = await Promise.all(pieces.map(partial))
     const effect = { kind: 'refuse', status: 503, code: 'SlowDown' } as const
@@ -344,7 +348,7 @@ describe('concatenation', () => {
     for (const piece of urls) expect(await site.bucket.objects()).not.toContain(`${fileIdOf(piece)}/file`)
   })
 
-  it('releases its pieces when the object is found a day after its creation', async () => {
+  it('releases its pieces when the object is found a day after its creation', { tags: 'long' }, async () => {
     const urls = await Promise.all([randomBytes(6 * MiB), randomBytes(100)].map(partial))
     const operation = 'CompleteMultipartUpload'
     const effect = { kind: 'refuse', status: 503, code: 'SlowDown' } as const
@@ -366,6 +370,7 @@ describe('concatenation', () => {
 
   it.each([0, 1])(
     'supports parallelUploads in tus-js-client, even if the last response is lost %i times',
+    { tags: 'long' },
     async (lost) => {
       const source = randomBytes(23 * MiB)
       const before = await usedBytes()

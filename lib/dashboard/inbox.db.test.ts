@@ -64,7 +64,7 @@ describeWithDatabase('the inbox', (database) => {
     expect(await kept()).toEqual([])
   })
 
-  it('keeps the last 100 webhooks of each workspace', async () => {
+  it('keeps the last 100 webhooks of each workspace', { tags: 'long' }, async () => {
     const other = await createTestWorkspace(runtime)
     for (let n = 0; n < 103; n++) {
       await send(bodyOf(n))

@@ -1,3 +1,4 @@
+/** @module-tag long */
 import { once } from 'node:events'
 import { createConnection, type Socket } from 'node:net'
 import { connect as connectTls, type TLSSocket } from 'node:tls'

@@ -167,6 +167,7 @@ describeWithDatabase('decisions', (database) => {
     ],
   ] as const)(
     'are returned for an empty file sent with %s, which only looks complete once it is allowed',
+    { tags: 'long' },
     async (_, later, create, head) => {
       const createdAs = async () => {
         const { status } = await create()
@@ -217,6 +218,7 @@ describeWithDatabase('decisions', (database) => {
     ],
   ] as const)(
     'are returned for a file sent with %s whose length is declared after the last byte',
+    { tags: 'long' },
     async (protocol, told, begin) => {
       const end = appendEnd[protocol]
       const head = async (url: string) => (protocol === 'TUS' ? client.head(url) : byDraft('HEAD', url))
@@ -310,6 +312,7 @@ describeWithDatabase('decisions', (database) => {
 
   it.each([1000, 20 * 1024 * 1024])(
     'are made for a file of %i bytes with several destinations',
+    { tags: 'long' },
     async (size) => {
       const several = await createSite(database(), {
         copies: [{ required: true }, { required: false }],

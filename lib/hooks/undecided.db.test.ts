@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { sql } from 'drizzle-orm'
 import { expect, it } from 'vitest'
 import { actsOn, describeDecided, problem } from '../../test/support/decided-site.ts'
+import { longUnless } from '../../test/support/long.ts'
 import { fileIdOf } from '../../test/support/tus-client.ts'
 import { serveUploads } from '../../test/support/upload-site.ts'
 import { showFile } from '../dashboard/files/show-file.ts'
@@ -17,49 +18,53 @@ const SIZES = [1000, 16 * MiB, 20 * MiB]
 describeDecided('before_complete without an answer yet', (given) => {
   const { save, upload, file, hasObject, decisions, events, decide } = actsOn(given)
 
-  it.each(SIZES)('keeps a deferred file of %i bytes until it is decided a day later', async (size) => {
-    given.client = await given.site.client(given.node)
-    given.decider.answer = () => ({ defer: true })
-    const body = randomBytes(size)
-    const { url, last } = await upload(body)
-    const told = { 'upload-offset': String(size - 1) }
-    expect(last).toMatchObject({ status: 204, headers: told })
-    expect(await given.client.head(url)).toMatchObject({ status: 200, headers: told })
-    // Neither a repeated request nor another node's sweeps ask the hook again.
-    expect(await given.client.patch(url, size - 1, body.subarray(-1))).toMatchObject({
-      status: 204,
-      headers: told,
+  for (const size of SIZES) {
+    const name = `keeps a deferred file of ${size} bytes until it is decided a day later`
+    it(name, longUnless(size === 16 * MiB), async () => {
+      given.client = await given.site.client(given.node)
+      given.decider.answer = () => ({ defer: true })
+      const body = randomBytes(size)
+      const { url, last } = await upload(body)
+      const told = { 'upload-offset': String(size - 1) }
+      expect(last).toMatchObject({ status: 204, headers: told })
+      expect(await given.client.head(url)).toMatchObject({ status: 200, headers: told })
+      // Neither a repeated request nor another node's sweeps ask the hook again.
+      expect(await given.client.patch(url, size - 1, body.subarray(-1))).toMatchObject({
+        status: 204,
+        headers: told,
+      })
+      given.site.clock.advance(hours(23.9))
+      const other = await serveUploads(given.site.runtime)
+      expect(await decideFiles(other.context)).toBe(0)
+      expect(await rejectLapsed(other.context)).toBe(0)
+      await expireUploads(other.context)
+      await reconcileUploads(other.context)
+      expect(await hasObject(url)).toBe(false)
+      expect((await file(url)).decision).toMatchObject({ state: 'deferred', decidedBy: 'receiver' })
+      expect(await decide(url, { allow: true, result: 7 })).toMatchObject({
+        decision: { state: 'allowed', result: 7 },
+      })
+      await reconcileUploads(other.context)
+      expect((await file(url)).status).toBe('transferred')
+      expect((await given.site.bucket.object(`${fileIdOf(url)}/a.txt`)).equals(body)).toBe(true)
+      given.client = await given.site.client(other)
+      const again = await given.client.patch(
+        url.replace(given.node.url, other.url),
+        size - 1,
+        body.subarray(-1),
+      )
+      expect(again).toMatchObject({
+        status: 204,
+        headers: { 'upload-offset': String(size), 'sluice-result': 'Nw' },
+      })
+      expect(given.decider.asked).toHaveLength(1)
+      await other.close()
     })
-    given.site.clock.advance(hours(23.9))
-    const other = await serveUploads(given.site.runtime)
-    expect(await decideFiles(other.context)).toBe(0)
-    expect(await rejectLapsed(other.context)).toBe(0)
-    await expireUploads(other.context)
-    await reconcileUploads(other.context)
-    expect(await hasObject(url)).toBe(false)
-    expect((await file(url)).decision).toMatchObject({ state: 'deferred', decidedBy: 'receiver' })
-    expect(await decide(url, { allow: true, result: 7 })).toMatchObject({
-      decision: { state: 'allowed', result: 7 },
-    })
-    await reconcileUploads(other.context)
-    expect((await file(url)).status).toBe('transferred')
-    expect((await given.site.bucket.object(`${fileIdOf(url)}/a.txt`)).equals(body)).toBe(true)
-    given.client = await given.site.client(other)
-    const again = await given.client.patch(
-      url.replace(given.node.url, other.url),
-      size - 1,
-      body.subarray(-1),
-    )
-    expect(again).toMatchObject({
-      status: 204,
-      headers: { 'upload-offset': String(size), 'sluice-result': 'Nw' },
-    })
-    expect(given.decider.asked).toHaveLength(1)
-    await other.close()
-  })
+  }
 
   it.each(SIZES)(
     'does not report %i bytes as complete if the node died before asking, and asks afterwards',
+    { tags: 'long' },
     async (size) => {
       given.client = await given.site.client(given.node)
       given.decider.answer = () => ({ defer: true })

@@ -110,7 +110,7 @@ describe('an import', () => {
     expect(source.requests.slice(1).every((headers) => headers['if-range'] === ETAG)).toBe(true)
   })
 
-  it('is not abandoned by attempts that each fetch a little', async () => {
+  it('is not abandoned by attempts that each fetch a little', { tags: 'long' }, async () => {
     const fetched = (cutAfter: number, whole: Buffer) =>
       begin((req, res) => sendFile(req, res, { bytes: whole, etag: ETAG, cutAfter }))
     const film = bytes.subarray(0, 2 * MiB)
@@ -136,7 +136,9 @@ describe('an import', () => {
     expect(source.requests.at(-1)!.range).toBe(`bytes=${10 * MiB}-`)
   })
 
-  it('continues after a range that ends before the file does, and then verifies its digest', async () => {
+  it('continues after a range that ends before the file does, and then verifies its digest', {
+    tags: 'long',
+  }, async () => {
     const digest = `sha-256:${createHash('sha256').update(bytes).digest('hex')}`
     const id = await begin(
       (req, res) => {
@@ -233,7 +235,7 @@ describe('an import', () => {
     await expectFailed(shrunk, 'source_changed')
   })
 
-  it('continues with a new version that starts with the same bytes', async () => {
+  it('continues with a new version that starts with the same bytes', { tags: 'long' }, async () => {
     const id = await begin((req, res, at) =>
       at === 1
         ? sendFile(req, res, { bytes, etag: ETAG, cutAfter: 7 * MiB })
@@ -317,7 +319,7 @@ describe('an import', () => {
     await expectFailed(await to('/again'), 'more than 5 times')
   })
 
-  it('is postponed if the source is too slow', async () => {
+  it('is postponed if the source is too slow', { tags: 'long' }, async () => {
     const id = await begin((_, res) => {
       res.writeHead(200, { 'Content-Length': bytes.length }).write('x')
     })

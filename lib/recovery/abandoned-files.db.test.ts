@@ -36,7 +36,7 @@ describe('an abandoned file', () => {
     await Promise.all(context.background)
   }
 
-  it('tries again if the ledger could not record the object it found', async () => {
+  it('tries again if the ledger could not record the object it found', { tags: 'long' }, async () => {
     at.site.bucket.faults.add({ operation, at: 'answer', effect: { kind: 'cut' } })
     at.site.bucket.faults.add({ operation, call: 2, times: 100, effect: SLOW_DOWN })
     const url = await send(9 * MiB)

@@ -30,7 +30,9 @@ it('timelines are kept for a year, in monthly partitions', async () => {
   expect(await db.select().from(fileTimeline)).toMatchObject([{ at: new Date(end) }])
 })
 
-it('monthly partitions are created during uploads, with retries while someone is reading rows that have no partition', async () => {
+it('monthly partitions are created during uploads, with retries while someone is reading rows that have no partition', {
+  tags: 'long',
+}, async () => {
   const { db } = database
   const fileId = await addFile(db, await addOutput(db, 'https://hooks.example.com/a'))
   const [first] = await monthsOf(db, 'file_timeline')

@@ -144,7 +144,7 @@ describe('the reconciler', () => {
     await after.close()
   })
 
-  it('sends nothing if preparing takes longer than a lease', async () => {
+  it('sends nothing if preparing takes longer than a lease', { tags: 'long' }, async () => {
     const whole = randomBytes(MiB)
     const url = await client.begin(whole.length)
     site.bucket.faults.add({ operation: 'PutObject', times: 100, effect: slowDown })

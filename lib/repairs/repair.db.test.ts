@@ -119,7 +119,7 @@ describe('a destination that is missing an object', () => {
     expect(await counted()).toEqual(before)
   })
 
-  it('continues after the parts that an earlier attempt copied', async () => {
+  it('continues after the parts that an earlier attempt copied', { tags: 'long' }, async () => {
     const { url, whole } = await lacking(20 * MiB)
     target.faults.add({ operation: 'UploadPart', partNumber: 2, effect: REFUSED })
     await repairAll()
@@ -131,7 +131,9 @@ describe('a destination that is missing an object', () => {
     expect((await objectIn(target, url))!.equals(whole)).toBe(true)
   })
 
-  it('has the multipart upload that was left there aborted before the copy starts', async () => {
+  it('has the multipart upload that was left there aborted before the copy starts', {
+    tags: 'long',
+  }, async () => {
     const whole = randomBytes(20 * MiB)
     const client = await site.client(node)
     target.faults.add({ operation: 'UploadPart', partNumber: 2, effect: REFUSED })
@@ -172,7 +174,7 @@ describe('a destination that is missing an object', () => {
   it.each([
     ['one part', MiB],
     ['several parts', 20 * MiB],
-  ])('never gets bytes that differ from the uploaded ones, for %s', async (_, bytes) => {
+  ])('never gets bytes that differ from the uploaded ones, for %s', { tags: 'long' }, async (_, bytes) => {
     const { url, whole } = await lacking(bytes)
     const other = randomBytes(bytes)
     const key = (await source.objects()).find((one) => one.startsWith(fileIdOf(url)))!
@@ -232,7 +234,7 @@ describe('a destination that is missing an object', () => {
     expect(await stateOf(url)).toMatchObject(repaired)
   })
 
-  it('continues on a node with less memory, in parts of the same size', async () => {
+  it('continues on a node with less memory, in parts of the same size', { tags: 'long' }, async () => {
     const found = (capabilities: object | null) =>
       database.db.execute(
         sql`update data_stores set found = ${capabilities && JSON.stringify(capabilities)}::jsonb, updated_at = clock_timestamp()
@@ -320,7 +322,7 @@ describe('a destination that is missing an object', () => {
     await expect(repair()).rejects.toThrow('has the object')
   })
 
-  it('has nothing left over if the record is erased before the repair', async () => {
+  it('has nothing left over if the record is erased before the repair', { tags: 'long' }, async () => {
     const { url } = await lacking(20 * MiB)
     target.faults.add({ operation: 'UploadPart', partNumber: 2, effect: REFUSED })
     await repairAll()

@@ -63,9 +63,9 @@ describe('an attacker on the SFTP port', () => {
     await node.close()
   })
 
-  it('cannot keep out networks that have signed in before, however many networks it comes from', async ({
-    skip,
-  }) => {
+  it('cannot keep out networks that have signed in before, however many networks it comes from', {
+    tags: 'long',
+  }, async ({ skip }) => {
     if (process.platform !== 'linux') return skip('Only Linux accepts every address in 127.0.0.0/8 as local.')
     const node = await serveSftp(site.runtime, { terms: { signingIn: 5 } })
     await entering(node.port, '127.0.9.9')
@@ -78,7 +78,7 @@ describe('an attacker on the SFTP port', () => {
     await node.close()
   })
 
-  it('cannot make a node exchange keys at an unlimited rate', async () => {
+  it('cannot make a node exchange keys at an unlimited rate', { tags: 'long' }, async () => {
     const node = await serveSftp(site.runtime, {
       terms: { exchangesPerNetwork: { burst: 3, refillMs: 60_000 } },
     })
@@ -124,7 +124,9 @@ describe('an attacker on the SFTP port', () => {
     await node.close()
   })
 
-  it('cannot lock out others at its address or on its Pipe, however many of its attempts fail', async () => {
+  it('cannot lock out others at its address or on its Pipe, however many of its attempts fail', {
+    tags: 'long',
+  }, async () => {
     const wrong = `tmp_${'0'.repeat(43)}`
     const node = await serveSftp(site.runtime, {
       terms: { exchangesPerNetwork: { burst: 100, refillMs: 1 } },
@@ -164,7 +166,9 @@ describe('an attacker on the SFTP port', () => {
     await entering(site.port)
   })
 
-  it('cannot fill memory with unread responses, handles, or out-of-order writes', async () => {
+  it('cannot fill memory with unread responses, handles, or out-of-order writes', {
+    tags: 'long',
+  }, async () => {
     const node = await serveSftp(site.runtime, { terms: { handles: 3, allAheadBytes: MiB } })
     const client = await connectSftp({ ...site, port: node.port }, await site.token())
     const handles = [await client.open('a', 'w'), await client.open('b', 'w'), await client.open('c', 'w')]

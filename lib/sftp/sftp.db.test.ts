@@ -65,7 +65,9 @@ describe('SFTP', () => {
     await client.end()
   })
 
-  it('removes characters that reverse text from the name of a file, which clients still find by the name they wrote', async () => {
+  it('removes characters that reverse text from the name of a file, which clients still find by the name they wrote', {
+    tags: 'long',
+  }, async () => {
     const client = await connect()
     await client.put('a\u202egpj.exe', bytes)
     expect(await client.stat('a\u202egpj.exe')).toMatchObject({ size: bytes.length })
@@ -80,7 +82,7 @@ describe('SFTP', () => {
     await client.end()
   })
 
-  it("reports the decision hook's result when the file is closed", async () => {
+  it("reports the decision hook's result when the file is closed", { tags: 'long' }, async () => {
     await using decider = await openHook('before_complete')
     const client = await connect()
     await client.put('allowed', bytes)
@@ -137,7 +139,9 @@ describe('SFTP', () => {
     await client.end()
   })
 
-  it('gives files with temporary names their final key, and does not rename any other files', async () => {
+  it('gives files with temporary names their final key, and does not rename any other files', {
+    tags: 'long',
+  }, async () => {
     const client = await connect()
     for (const name of ['a.bin.filepart', 'a.bin.part', 'a.bin.1a2b3c4d.partial']) {
       await client.put(`in/${name}`, Buffer.from(name))
@@ -155,7 +159,9 @@ describe('SFTP', () => {
     await client.end()
   })
 
-  it("creates a folder that another connection's file has brought into existence in the meantime", async () => {
+  it("creates a folder that another connection's file has brought into existence in the meantime", {
+    tags: 'long',
+  }, async () => {
     const [one, other] = [await connect({ subject: 'copier' }), await connect({ subject: 'copier' })]
     await one.run('mkdir', 'new')
     await expect(other.stat('new')).rejects.toThrow('no such file')

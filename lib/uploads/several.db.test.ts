@@ -36,7 +36,7 @@ describeSeveral((given) => {
   it.each([
     ['one request for one part', MiB, 1],
     ['N + 2 requests for N parts', 40 * MiB, 5 + 2],
-  ])('makes %s at each destination', async (_, bytes, requests) => {
+  ])('makes %s at each destination', { tags: 'long' }, async (_, bytes, requests) => {
     const countOf = ({ traffic }: TestBucket) =>
       Object.values(traffic.counts()).reduce((sum, count) => sum + count, 0)
     const before = given.buckets.map(countOf)
@@ -58,14 +58,16 @@ describeSeveral((given) => {
     return reply.headers.location!
   }
 
-  it('is the same at each destination if it arrives in lanes', async () => {
+  it('is the same at each destination if it arrives in lanes', { tags: 'long' }, async () => {
     const whole = randomBytes(30 * MiB)
     const url = await inLanes(whole)
     expect(await statesOf(given, url)).toEqual(EVERYWHERE)
     await expectEverywhere(given, url, whole)
   })
 
-  it('abandons a best-effort destination for all lanes at its first fault in one', async () => {
+  it('abandons a best-effort destination for all lanes at its first fault in one', {
+    tags: 'long',
+  }, async () => {
     const whole = randomBytes(30 * MiB)
     const url = await inLanes(whole, async () => {
       given.buckets[2]!.faults.add({ operation: 'UploadPart', effect: REFUSED })
@@ -76,7 +78,9 @@ describeSeveral((given) => {
     expect(await given.buckets[2]!.unfinished()).toEqual([])
   })
 
-  it('counts its bytes for each destination in the metrics, and once as confirmed', async () => {
+  it('counts its bytes for each destination in the metrics, and once as confirmed', {
+    tags: 'long',
+  }, async () => {
     const { bucketBytes, uploadBytes } = given.site.runtime.metrics
     const sum = async () => {
       const [sent, confirmed] = await Promise.all([bucketBytes.get(), uploadBytes.get()])
@@ -101,7 +105,7 @@ describeSeveral((given) => {
     await expectEverywhere(given, url, whole)
   })
 
-  it('ends like any other file if its length was unknown', async () => {
+  it('ends like any other file if its length was unknown', { tags: 'long' }, async () => {
     const whole = randomBytes(9 * MiB)
     const url = await given.client.begin(null)
     expect((await given.client.patch(url, 0, whole)).status).toBe(204)
@@ -119,6 +123,7 @@ describeSeveral((given) => {
     ['is down', 20 * MiB, 'UploadPart', DOWN, 'unavailable'],
   ] as const)(
     'is partially transferred if the best-effort destination %s',
+    { tags: 'long' },
     async (_, bytes, operation, effect, reason) => {
       const whole = randomBytes(bytes)
       const url = await given.client.begin(bytes)
@@ -149,28 +154,32 @@ describeSeveral((given) => {
   it.each([
     ['one part', MiB, 'PutObject'],
     ['several', 20 * MiB, 'UploadPart'],
-  ] as const)('does not wait for a hanging best-effort destination, with %s', async (_, bytes, operation) => {
-    const whole = randomBytes(bytes)
-    const url = await given.client.begin(bytes)
-    given.buckets[2]!.faults.add({
-      operation,
-      at: 'answer',
-      effect: { kind: 'hold', gate: 'hung' },
-      times: 100,
-    })
-    expect(await given.client.patch(url, 0, whole)).toMatchObject({ status: 204 })
-    expect(await statesOf(given, url)).toEqual(partly('fell_behind'))
-    await expectEverywhere(given, url, whole, given.buckets.slice(0, 2))
-    given.buckets[2]!.faults.clear()
-    given.site.clock.advance(minutes(2))
-    await clearLeftovers(given.node.context)
-    expect(given.node.context.budget.usedBytes).toBe(0)
-  })
+  ] as const)(
+    'does not wait for a hanging best-effort destination, with %s',
+    { tags: 'long' },
+    async (_, bytes, operation) => {
+      const whole = randomBytes(bytes)
+      const url = await given.client.begin(bytes)
+      given.buckets[2]!.faults.add({
+        operation,
+        at: 'answer',
+        effect: { kind: 'hold', gate: 'hung' },
+        times: 100,
+      })
+      expect(await given.client.patch(url, 0, whole)).toMatchObject({ status: 204 })
+      expect(await statesOf(given, url)).toEqual(partly('fell_behind'))
+      await expectEverywhere(given, url, whole, given.buckets.slice(0, 2))
+      given.buckets[2]!.faults.clear()
+      given.site.clock.advance(minutes(2))
+      await clearLeftovers(given.node.context)
+      expect(given.node.context.budget.usedBytes).toBe(0)
+    },
+  )
 
   it.each([
     ['whose credentials cannot be decrypted', sql`secret_access_key_encrypted = 'v1.broken'`],
     ['that is turned off', sql`turned_off_at = now()`],
-  ])('continues without a best-effort destination %s', async (_, broken) => {
+  ])('continues without a best-effort destination %s', { tags: 'long' }, async (_, broken) => {
     const { id } = given.site.copies[1]!.dataStore
     const change = (set: SQL) =>
       given.database.db.execute(
@@ -196,7 +205,9 @@ describeSeveral((given) => {
     }
   })
 
-  it('waits in memory for a best-effort destination that starts after the others have parts', async () => {
+  it('waits in memory for a best-effort destination that starts after the others have parts', {
+    tags: 'long',
+  }, async () => {
     const whole = randomBytes(30 * MiB)
     const url = await given.client.begin(whole.length)
     const held = { kind: 'hold', gate: 'begins' } as const

@@ -167,6 +167,7 @@ describe('a Pipe that verifies the content', () => {
     ['a plain request', byPut, 1],
   ] as const)(
     'makes the same decision for pieces sent by %s as for the entire file',
+    { tags: 'long', timeout: 120_000 },
     async (_, send, firstBytes) => {
       const before = await usedBytes()
       const sent = site.bucket.traffic.seen().length
@@ -188,7 +189,6 @@ describe('a Pipe that verifies the content', () => {
         expect((await fileRow(id!)).status).toBe('transferred')
       })
     },
-    120_000,
   )
 
   it('decides based on the bytes of earlier requests, too, and sends nothing before that', async () => {

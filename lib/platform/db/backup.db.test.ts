@@ -47,6 +47,26 @@ async function clientOn(handle: DatabaseHandle, token: string) {
   return tusClient({ url: node.url, pipeId: site.pipe.id, token })
 }
 
+it('restores nothing from a file that is incomplete, from a different version, or not a backup', async () => {
+  await writeBackup(database.address, file)
+  const text = readFileSync(file, 'utf8')
+  const bad = join(folder, 'bad.backup')
+  const restored = await openEmpty()
+  for (const [content, reason] of [
+    [text.slice(0, -12), 'ends too soon'],
+    [text.slice(0, -20), 'is damaged'],
+    [text.slice(0, text.indexOf('\n\\.') + 1), 'ends too soon'],
+    [text.replace('"migrations":["', '"migrations":["unknown","'), 'a different version of Sluice'],
+    [text.replace(/^COPY/m, 'DELETE'), 'is damaged'],
+    ['select 1', 'is not a Sluice backup'],
+  ] as const) {
+    writeFileSync(bad, content)
+    await expect(restoreBackup(restored, bad)).rejects.toThrow(reason)
+  }
+  await restoreBackup(restored, file)
+  expect(await rows(restored.db, sql`select 1 as n from users`)).toHaveLength(1)
+})
+
 it('captures uploads at a single point in time, and lets them continue in another database', async () => {
   const token = await site.token()
   const before = await clientOn(database, token)
@@ -91,24 +111,4 @@ it('restores every row of every table', async () => {
     readFileSync(file, 'utf8').split('\n').sort(),
   )
   await expect(restoreBackup(restored, file)).rejects.toThrow('The database is already in use')
-})
-
-it('restores nothing from a file that is incomplete, from a different version, or not a backup', async () => {
-  await writeBackup(database.address, file)
-  const text = readFileSync(file, 'utf8')
-  const bad = join(folder, 'bad.backup')
-  const restored = await openEmpty()
-  for (const [content, reason] of [
-    [text.slice(0, -12), 'ends too soon'],
-    [text.slice(0, -20), 'is damaged'],
-    [text.slice(0, text.indexOf('\n\\.') + 1), 'ends too soon'],
-    [text.replace('"migrations":["', '"migrations":["unknown","'), 'a different version of Sluice'],
-    [text.replace(/^COPY/m, 'DELETE'), 'is damaged'],
-    ['select 1', 'is not a Sluice backup'],
-  ] as const) {
-    writeFileSync(bad, content)
-    await expect(restoreBackup(restored, bad)).rejects.toThrow(reason)
-  }
-  await restoreBackup(restored, file)
-  expect(await rows(restored.db, sql`select 1 as n from users`)).toHaveLength(1)
 })

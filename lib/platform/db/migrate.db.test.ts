@@ -87,7 +87,7 @@ it('keeps each applied migration even if the next one fails', async () => {
 describe('while nodes are running', () => {
   const alter = migration('alter table one add column m int')
 
-  it('waits for a lock in short attempts, and logs who may hold it', async () => {
+  it('waits for a lock in short attempts, and logs who may hold it', { tags: 'long' }, async () => {
     await migrate(handle.db, [one])
     const lines: { msg: string; why?: string; holders?: { pid: number }[]; migration?: string }[] = []
     const log = createLogger('info', { write: (line) => void lines.push(JSON.parse(line)) })

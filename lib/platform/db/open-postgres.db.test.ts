@@ -35,10 +35,13 @@ it('drops the parameters of a completed statement', async () => {
   await client.end()
 })
 
-it('fails quickly if it cannot connect, however often it has failed before', async () => {
+it('fails quickly if it cannot connect, however often it has failed before', {
+  tags: 'long',
+  timeout: 30_000,
+}, async () => {
   const address = `postgres://nobody@127.0.0.1:${await freePort()}/none`
   const { db, close } = openPostgres({ address, maxConnections: 1 })
   // By default, postgres.js would take more than a minute to fail these.
   for (let times = 0; times < 12; times++) await expect(rows(db, sql`select 1 as n`)).rejects.toThrow()
   await close()
-}, 30_000)
+})

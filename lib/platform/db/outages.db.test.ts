@@ -82,7 +82,9 @@ describe('a frozen PostgreSQL server', () => {
     await other.close()
   })
 
-  it('is not considered down if this process is too busy to open a connection', async () => {
+  it('is not considered down if this process is too busy to open a connection', {
+    tags: 'long',
+  }, async () => {
     const busy = openPostgres({ address: postgres.url, outages: { watch: createOutages(), log } })
     const before = lines.length
     const told = faultOf(inRequest(() => rows(busy.db, sql`select 1 as n`)))

@@ -69,7 +69,9 @@ describe('a file with lanes', () => {
     expect(await at.client.offset(lanes[1]!.url)).toBe(lanes[1]!.length)
   })
 
-  it('shows one file with the bytes of all lanes, also to a client that continues it elsewhere', async () => {
+  it('shows one file with the bytes of all lanes, also to a client that continues it elsewhere', {
+    tags: 'long',
+  }, async () => {
     const { url, lanes } = await beginLanes(3)
     const [first, second] = lanes as [Lane, Lane, Lane]
     await at.client.patch(second.url, 0, bytesOf(second).subarray(0, 9 * MiB))
@@ -102,7 +104,9 @@ describe('a file with lanes', () => {
     expect(await fileOf(url)).toMatchObject({ status: 'transferred', resumes: 1 })
   })
 
-  it('counts a resume if all of its connections were lost, but not if one of them was', async () => {
+  it('counts a resume if all of its connections were lost, but not if one of them was', {
+    tags: 'long',
+  }, async () => {
     for (const isCut of [true, false]) {
       const { url, lanes } = await beginLanes(2)
       const writing = lanes.map(({ url, length }) => openPatch(at.client, url, { offset: 0, length }))
@@ -125,7 +129,7 @@ describe('a file with lanes', () => {
     }
   })
 
-  it('sends the last part of a lane again if the bucket did not take it', async () => {
+  it('sends the last part of a lane again if the bucket did not take it', { tags: 'long' }, async () => {
     const { url, lanes } = await beginLanes(2)
     const [first, second] = lanes as [Lane, Lane]
     await at.client.patch(second.url, 0, bytesOf(second))
@@ -218,7 +222,7 @@ describe('a file with lanes', () => {
     await client.terminate(again.headers.location!)
   })
 
-  it('is sent by the example in the documentation', async () => {
+  it('is sent by the example in the documentation', { tags: 'long' }, async () => {
     const page = await readFile('app/(site)/docs/_text/tus-endpoint.md', 'utf8')
     const [, code] = page.match(/```js\nimport \{ Upload \} from 'tus-js-client'\n(.*?)```/s)!
     expect(code!.trim().split('\n').length).toBeLessThanOrEqual(40)
@@ -269,7 +273,7 @@ describe('a file with lanes', () => {
     expect([reply.status, reply.headers['upload-lanes']]).toEqual([201, undefined])
   })
 
-  it('has one writer if the bucket cannot start a multipart upload now', async () => {
+  it('has one writer if the bucket cannot start a multipart upload now', { tags: 'long' }, async () => {
     const effect = { kind: 'refuse', status: 503, code: 'SlowDown' } as const
     at.site.bucket.faults.add({ operation: 'CreateMultipartUpload', times: 100, effect })
     const reply = await at.client.create(whole.length, { 'Upload-Lanes': '4' })

@@ -54,7 +54,7 @@ describeWithDatabase('uploads', (database) => {
     expect(await site.bucket.unfinished()).toEqual([])
   })
 
-  it('combine ten chunks of 1 MiB into an object', async () => {
+  it('combine ten chunks of 1 MiB into an object', { tags: 'long' }, async () => {
     const bytes = randomBytes(10 * MiB)
     const made = await client.create(bytes.length)
     const url = made.headers.location!

@@ -114,7 +114,9 @@ describe('an upload that ends without an object', () => {
     await renew()
   })
 
-  it('is cleared even if other uploads cannot be cleared, because each bucket has its share of the attempts', async () => {
+  it('is cleared even if other uploads cannot be cleared, because each bucket has its share of the attempts', {
+    tags: 'long',
+  }, async () => {
     const gone = await createSite(database)
     gone.clock.advance(site.clock.now() - gone.clock.now())
     const theirs = await gone.client(node)

@@ -147,7 +147,7 @@ describe('a bucket that supports conditional writes', () => {
     await expectCertainty(url, certainty)
   })
 
-  it('joins pieces once, and leaves no multipart upload unfinished', async () => {
+  it('joins pieces once, and leaves no multipart upload unfinished', { tags: 'long' }, async () => {
     await bucketOf('aws')
     losesAnswer()
     const once = await join()

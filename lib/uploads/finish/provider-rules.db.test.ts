@@ -142,7 +142,9 @@ describe('a bucket with its own rules', () => {
   })
 
   describe('AWS', () => {
-    it('copies small pieces as entire objects, because it cannot copy ranges of them', async () => {
+    it('copies small pieces as entire objects, because it cannot copy ranges of them', {
+      tags: 'long',
+    }, async () => {
       await bucketOf('aws', { rules: ['minimum-copy-source'] })
       await join([10 * MB, 10 * MB, 10 * MB].map((bytes) => Math.ceil(bytes / 3)))
       await join([5 * MiB, 5 * MiB, 6 * MiB])
@@ -174,6 +176,7 @@ describe('a bucket with its own rules', () => {
 
     it.each(['checksum-required', 'content-md5-required'] as const)(
       'joins with Content-MD5, as Object Lock requires (%s)',
+      { tags: 'long' },
       async (rule) => {
         const found: FoundCapabilities = rule === 'content-md5-required' ? { bodyChecksum: 'md5' } : {}
         await bucketOf('minio', { found, rules: ['no-copy-into-checksums', rule] })
@@ -248,7 +251,7 @@ describe('a bucket with its own rules', () => {
       })
     })
 
-    it('counts as having delivered nothing if a 200 has no result', async () => {
+    it('counts as having delivered nothing if a 200 has no result', { tags: 'long' }, async () => {
       await bucketOf('minio', { rules: ['complete-without-result'] })
       const bytes = randomBytes(9 * MiB)
       const { url } = await send(bytes)

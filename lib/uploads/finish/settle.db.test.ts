@@ -138,7 +138,7 @@ describe('the consequences of a fault', () => {
     expect(await fileOf(url)).toMatchObject(failed)
   })
 
-  it('does not assume a successful Complete while the last part is refused', async () => {
+  it('does not assume a successful Complete while the last part is refused', { tags: 'long' }, async () => {
     const { url } = await leftInTail(9 * MiB)
     site.bucket.faults.add({ operation: 'UploadPart', effect: DENIED })
     await reconcileUploads(node.context)

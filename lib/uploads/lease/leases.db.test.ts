@@ -132,7 +132,7 @@ describeWithDatabase('a lease', (database) => {
     await site.close()
   })
 
-  it('is renewed even if there are more leases than fit into one statement', async () => {
+  it('is renewed even if there are more leases than fit into one statement', { tags: 'long' }, async () => {
     const site = await createSite(database())
     const node = await serveUploads(site.runtime, { terms: { renewMs: 100 } })
     const client = await site.client(node)

@@ -89,7 +89,7 @@ describe('an upload that is opened', () => {
     await client.terminate(url)
   })
 
-  it('sends no part before its number is bound', async () => {
+  it('sends no part before its number is bound', { tags: 'long' }, async () => {
     const client = await site.client(node)
     const whole = randomBytes(56 * MiB)
     const url = await client.begin(whole.length)

@@ -66,27 +66,31 @@ describe('part numbers have no gap and a late part does no damage', () => {
   it.each([
     ['in entire parts', 30 * MiB],
     ['in chunks of a different size', 6 * MiB],
-  ])('when a node is presumed dead in the middle, and another node continues %s', async (_, chunkBytes) => {
-    const url = await begin()
-    const caught = proxy.holdParts((number) => number === 2)
-    const dying = client.patch(url, 0, whole.subarray(0, 25 * MiB)).catch(() => {})
-    await caught
-    const recorded = sql`select recorded_parts as parts from files where id = ${fileIdOf(url)}::uuid`
-    await expect.poll(async () => (await rows(database.db, recorded))[0]).toEqual({ parts: 1 })
-    await takeOver(url)
-    const there = elsewhere(url)
-    const next = await client.head(there)
-    expect(next.headers['upload-offset']).toBe(String(8 * MiB))
-    proxy.holdParts(() => false)
-    let offset = 8 * MiB
-    for (; offset < 26 * MiB; offset += chunkBytes) {
-      const chunk = whole.subarray(offset, Math.min(offset + chunkBytes, 26 * MiB))
-      expect((await client.patch(there, offset, chunk)).status).toBe(204)
-    }
-    expect(await proxy.deliver()).toEqual(expect.arrayContaining([200]))
-    await finish(url)
-    await dying
-  })
+  ])(
+    'when a node is presumed dead in the middle, and another node continues %s',
+    { tags: 'long' },
+    async (_, chunkBytes) => {
+      const url = await begin()
+      const caught = proxy.holdParts((number) => number === 2)
+      const dying = client.patch(url, 0, whole.subarray(0, 25 * MiB)).catch(() => {})
+      await caught
+      const recorded = sql`select recorded_parts as parts from files where id = ${fileIdOf(url)}::uuid`
+      await expect.poll(async () => (await rows(database.db, recorded))[0]).toEqual({ parts: 1 })
+      await takeOver(url)
+      const there = elsewhere(url)
+      const next = await client.head(there)
+      expect(next.headers['upload-offset']).toBe(String(8 * MiB))
+      proxy.holdParts(() => false)
+      let offset = 8 * MiB
+      for (; offset < 26 * MiB; offset += chunkBytes) {
+        const chunk = whole.subarray(offset, Math.min(offset + chunkBytes, 26 * MiB))
+        expect((await client.patch(there, offset, chunk)).status).toBe(204)
+      }
+      expect(await proxy.deliver()).toEqual(expect.arrayContaining([200]))
+      await finish(url)
+      await dying
+    },
+  )
 
   it("when a body's checksum does not match", async () => {
     const url = await begin()
@@ -97,7 +101,7 @@ describe('part numbers have no gap and a late part does no damage', () => {
     await finish(url)
   })
 
-  it('when a body with a checksum is interrupted', async () => {
+  it('when a body with a checksum is interrupted', { tags: 'long' }, async () => {
     const url = await begin()
     const headers = { 'Upload-Checksum': sha1(whole) }
     const patch = openPatch(client, url, { offset: 0, length: whole.length, headers })
@@ -116,42 +120,50 @@ describe('part numbers have no gap and a late part does no damage', () => {
     await finish(url)
   })
 
-  it.each(['preempted', 'drained'])('when a writer was %s and closed a part early', async (how) => {
-    const url = await begin()
-    const writer = how === 'drained' ? await serveUploads(site.runtime) : node
-    const address = writer.url + new URL(url).pathname
-    const patch = openPatch(client, address, { offset: 0, length: whole.length })
-    await patch.write(whole.subarray(0, 14 * MiB))
-    await site.bucket.traffic.until({ operation: 'UploadPart', key: `${fileIdOf(url)}/file` })
-    if (how === 'drained') await writer.close()
-    expect(await client.offset(url)).toBe(14 * MiB)
-    patch.cut()
-    expect(site.bucket.traffic.seen({ operation: 'UploadPart', key: `${fileIdOf(url)}/file` })).toHaveLength(
-      2,
-    )
-    await finish(url)
-  })
+  it.each(['preempted', 'drained'])(
+    'when a writer was %s and closed a part early',
+    { tags: 'long' },
+    async (how) => {
+      const url = await begin()
+      const writer = how === 'drained' ? await serveUploads(site.runtime) : node
+      const address = writer.url + new URL(url).pathname
+      const patch = openPatch(client, address, { offset: 0, length: whole.length })
+      await patch.write(whole.subarray(0, 14 * MiB))
+      await site.bucket.traffic.until({ operation: 'UploadPart', key: `${fileIdOf(url)}/file` })
+      if (how === 'drained') await writer.close()
+      expect(await client.offset(url)).toBe(14 * MiB)
+      patch.cut()
+      expect(
+        site.bucket.traffic.seen({ operation: 'UploadPart', key: `${fileIdOf(url)}/file` }),
+      ).toHaveLength(2)
+      await finish(url)
+    },
+  )
 
-  it.each(['preempted', 'drained'])('when the writer of a body with a checksum was %s', async (how) => {
-    const url = await begin()
-    const writer = await serveUploads(site.runtime, { terms: { atomicTurnMs: 1, atomicQuietMs: 1 } })
-    const headers = { 'Upload-Checksum': sha1(whole) }
-    const address = writer.url + new URL(url).pathname
-    const patch = openPatch(client, address, { offset: 0, length: whole.length, headers })
-    await patch.write(whole.subarray(0, 20 * MiB))
-    await site.bucket.traffic.until({
-      operation: 'UploadPart',
-      key: `${fileIdOf(url)}/file`,
-      state: 'answered',
-    })
-    if (how === 'drained') await writer.close()
-    expect(await client.offset(url)).toBe(0)
-    patch.cut()
-    if (how === 'preempted') await writer.close()
-    await finish(url)
-  })
+  it.each(['preempted', 'drained'])(
+    'when the writer of a body with a checksum was %s',
+    { tags: 'long' },
+    async (how) => {
+      const url = await begin()
+      const writer = await serveUploads(site.runtime, { terms: { atomicTurnMs: 1, atomicQuietMs: 1 } })
+      const headers = { 'Upload-Checksum': sha1(whole) }
+      const address = writer.url + new URL(url).pathname
+      const patch = openPatch(client, address, { offset: 0, length: whole.length, headers })
+      await patch.write(whole.subarray(0, 20 * MiB))
+      await site.bucket.traffic.until({
+        operation: 'UploadPart',
+        key: `${fileIdOf(url)}/file`,
+        state: 'answered',
+      })
+      if (how === 'drained') await writer.close()
+      expect(await client.offset(url)).toBe(0)
+      patch.cut()
+      if (how === 'preempted') await writer.close()
+      await finish(url)
+    },
+  )
 
-  it('when a node is drained while the bucket refuses a part', async () => {
+  it('when a node is drained while the bucket refuses a part', { tags: 'long' }, async () => {
     const url = await begin()
     const writer = await serveUploads(site.runtime)
     const key = `${fileIdOf(url)}/file`

@@ -53,7 +53,9 @@ describe('monthly event tables', () => {
     return events
   }
 
-  it('are created one month ahead, so that events around the end of a month have a table', async () => {
+  it('are created one month ahead, so that events around the end of a month have a table', {
+    tags: 'long',
+  }, async () => {
     const [month, next] = [nextMonth(first), nextMonth(nextMonth(first))]
     goTo(startOf(month))
     expect(await keepEvents(runtime)).toBe(2 * TABLES.length)
@@ -65,7 +67,9 @@ describe('monthly event tables', () => {
     expect(await parts()).toEqual({ [month]: 1, [next]: 1 })
   })
 
-  it('are created later, with the events in between, if no worker ran in time', async () => {
+  it('are created later, with the events in between, if no worker ran in time', {
+    tags: 'long',
+  }, async () => {
     const month = nextMonth(nextMonth(first))
     goTo(startOf(month) + DAY)
     await deliveredEvent()
@@ -75,7 +79,7 @@ describe('monthly event tables', () => {
     expect(await monthsOf(runtime.db, 'deliveries')).toEqual([nextMonth(first), month, nextMonth(month)])
   })
 
-  it('are created once by workers that start at the same time', async () => {
+  it('are created once by workers that start at the same time', { tags: 'long' }, async () => {
     goTo(startOf(nextMonth(first)))
     await Promise.all([keepEvents(runtime), keepEvents(runtime), keepEvents(runtime)])
     await keepEvents(runtime)
@@ -110,7 +114,7 @@ describe('monthly event tables', () => {
     expect(await monthsOf(runtime.db, 'deliveries')).not.toContain(first)
   })
 
-  it('keep no events that were written while the clock was wrong', async () => {
+  it('keep no events that were written while the clock was wrong', { tags: 'long' }, async () => {
     const now = startOf(nextMonth(first)) + 30 * DAY
     goTo(now)
     await keepEvents(runtime)

@@ -136,7 +136,7 @@ describeWithDatabase('deliveries', (database) => {
     await expect(resendDelivery(runtime, customer.actor, id)).rejects.toThrow(/is off/)
   })
 
-  it('are limited in how often they are resent, like tests', async () => {
+  it('are limited in how often they are resent, like tests', { tags: 'long' }, async () => {
     const { id } = await sendTestEvent(runtime, customer.actor, { firstOf: customer.pipe.id })
     const since = new Date(runtime.clock.now())
     const limited: [() => Promise<unknown>, number][] = [

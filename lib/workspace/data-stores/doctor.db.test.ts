@@ -296,7 +296,7 @@ describe('the bucket doctor', () => {
     set(0)
   })
 
-  it('gives up after 9 seconds on an endpoint that hangs', async () => {
+  it('gives up after 9 seconds on an endpoint that hangs', { tags: 'long' }, async () => {
     const { port } = silent.address() as { port: number }
     expect(await messageOf({ endpoint: `http://127.0.0.1:${port}` })).toBe(
       `127.0.0.1:${port} did not respond within 9 seconds.`,

@@ -58,7 +58,9 @@ describe('the embedded database, in a folder whose path is too long for a socket
   })
 })
 
-it('does not terminate sessions that their clients close while it is stopping', async () => {
+it('does not terminate sessions that their clients close while it is stopping', {
+  tags: 'long',
+}, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-embedded-'))
   const lines: string[] = []
   const write = (line: string) => void lines.push(line)

@@ -71,7 +71,7 @@ describe('the rehearsal of migrations', () => {
     expect(await effectsOf(statement)).toEqual(effects)
   })
 
-  it("does not count an earlier migration's scans", async () => {
+  it("does not count an earlier migration's scans", { tags: 'long' }, async () => {
     const reads = later('reads', 'alter table files alter column subject set not null')
     const adds = later('adds', 'alter table files add column note text')
     const [, added] = await rehearse(database.db, BASELINE, [...BASELINE, reads, adds])
@@ -92,7 +92,7 @@ it('reports whether a lock makes nobody, writers or everybody wait', () => {
 })
 
 describe('the estimate', () => {
-  it('covers the entire table with its months, and leaves nothing behind', async () => {
+  it('covers the entire table with its months, and leaves nothing behind', { tags: 'long' }, async () => {
     const { db } = database
     await migrate(db, BASELINE)
     await db.execute(sql`create table rows_in_months (at date, text text) partition by range (at)`)
