@@ -29,6 +29,7 @@ export async function writeGuide(
   for (const { file, code } of shown) write(folder, file, `${code.replaceAll('<pipe_id>', to.pipeId)}\n`)
   // This repository's packages stand in for those that the guide tells readers to install.
   symlinkSync(resolve('node_modules'), join(folder, 'node_modules'))
+  symlinkSync(resolve('packages/go'), join(folder, 'sluice'))
   return [...new Set(shown.map(({ file }) => file))]
 }
 

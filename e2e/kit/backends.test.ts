@@ -10,6 +10,7 @@ import { openFlippingProxy } from '../../test/support/http-proxies.ts'
 import { temporaryFolder } from '../../test/support/sluice.ts'
 import { endWithThisProcess } from '../../test/support/until-exit.ts'
 import { run } from '../guides/frameworks.ts'
+import { write } from '../guides/write-guide.ts'
 
 /** Tests the packed clients for Python and Go against a running server, in each installed version of their language. */
 const demo = inject('demo')
@@ -57,6 +58,59 @@ it('the client for Python passes mypy', MINUTES, async ({ skip }) => {
   expect(await run(['python3', ...checked], { cwd: 'packages/python' })).toMatchObject({ ok: true })
 })
 
+const GO_MOD = `module upload
+go 1.26
+require sluice.example/sluice v0.0.0
+replace sluice.example/sluice => ./sluice
+`
+const UPLOAD_IN_GO = `package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"sluice.example/sluice"
+)
+
+func main() {
+	client, err := sluice.New(sluice.Options{})
+	if err != nil {
+		panic(err)
+	}
+	fields := sluice.CreateUploadFields{PipeID: os.Args[3], Filename: os.Args[4]}
+	id, err := client.UploadFile(context.Background(), os.Args[1], fields, os.Args[2])
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(id)
+}
+`
+
+/** Builds the program with the packed module. */
+async function programInGo(): Promise<[string, ...string[]] | undefined> {
+  if (!(await run(['go', 'version'])).ok) return undefined
+  write(home.path, 'go/go.mod', GO_MOD)
+  write(home.path, 'go/main.go', UPLOAD_IN_GO)
+  const cwd = join(home.path, 'go')
+  const archive = resolve(globSync('packages/go/dist/*.tgz')[0]!)
+  expect(await run(['tar', 'xzf', archive], { cwd })).toMatchObject({ ok: true })
+  expect(await run(['go', 'build', '-o', 'upload', '.'], { cwd })).toMatchObject({ ok: true })
+  return [join(cwd, 'upload')]
+}
+
+describe.each([
+  ['vet', ['go', 'vet', './...']],
+  ['gofmt', ['gofmt', '-l', '.']],
+  ['its tests', ['go', 'test', '-count=1', './...']],
+] as const)('the client for Go', (check, command) => {
+  it(`passes ${check}`, MINUTES, async ({ skip }) => {
+    if (!(await run(['go', 'version'])).ok) skip('Go is not installed.')
+    const { ok, output } = await run([...command], { cwd: 'packages/go', env: ENV })
+    expect([ok, check === 'gofmt' ? output : '']).toEqual([true, ''])
+  })
+})
+
 const UPLOAD_IN_PYTHON = `import sys
 from sluice import Sluice
 print(Sluice().upload_file(sys.argv[1], {"pipeId": sys.argv[3], "filename": sys.argv[4]}, journal=sys.argv[2]))`
@@ -68,6 +122,7 @@ const LANGUAGES: Language[] = [
     program: async () =>
       (await run(['python3', '--version'])).ok ? ['python3', '-c', UPLOAD_IN_PYTHON] : undefined,
   },
+  { name: 'Go', program: programInGo },
 ]
 
 const MIB = 1024 * 1024

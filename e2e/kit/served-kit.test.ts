@@ -18,6 +18,7 @@ it('lists every package with its address and the digest of its bytes', async () 
     '@sluice/uppy',
     '@sluice/cli',
     'sluice-python',
+    'sluice-go',
   ])
   for (const { url, integrity, bytes } of packages) {
     const response = await fetch(url)

@@ -27,7 +27,7 @@ export type Operation = {
   query: Field[]
   body?: { type: string; optional: boolean }
   answer?: Shape
-  /** The items of a paged list. */
+  /** The items of a list, which may have several pages. */
   items?: Shape
   key?: 'senderToken' | 'accountKey'
   isIdempotent: boolean
@@ -78,9 +78,10 @@ export function readApi(): Api {
   const described = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
   )
-  // The types of single things come first, so that others that have the same fields share their names.
-  const isShow = ({ operation }: (typeof described)[number]) => operation.operationId.startsWith('show')
-  for (const { operation } of described.filter(isShow)) answerOf(operation, naming)
+  // The types of single things and of those in lists come first, so that others with the same fields share their names.
+  for (const verb of ['show', 'list'])
+    for (const { operation } of described)
+      if (operation.operationId.startsWith(verb)) answerOf(operation, naming)
   const operations = described
     .filter(({ operation }) => !LEFT_OUT.includes(operation.operationId))
     .map(({ path, method, operation }) => toOperation(path, method, operation, naming))
@@ -97,7 +98,6 @@ function toOperation(path: string, method: string, described: Described, naming:
   const { operationId: name, summary, parameters = [], requestBody, security = [] } = described
   const fields = requestBody?.content[JSON_TYPE]?.schema
   const answer = answerOf(described, naming)
-  const isPaged = isPagedList(described)
   const key = Object.keys(security[0] ?? {})[0] as Operation['key']
   return {
     name,
@@ -119,20 +119,20 @@ function toOperation(path: string, method: string, described: Described, naming:
         optional: (fields.required ?? []).length === 0,
       },
     }),
-    ...(answer && (isPaged ? { items: answer } : { answer })),
+    ...(answer && (isList(described) ? { items: answer } : { answer })),
     ...(key && { key }),
     isIdempotent: method === 'post',
   }
 }
 
-const isPagedList = ({ parameters = [] }: Described) => parameters.some(({ name }) => name === 'cursor')
+const isList = ({ operationId }: Described) => operationId.startsWith('list')
 
-/** Of a paged list, its items. */
+/** Of a list, its items. */
 function answerOf(described: Described, naming: Naming): Shape | undefined {
   const { operationId, responses } = described
   const success = Object.entries(responses).find(([status]) => status.startsWith('2'))?.[1]
   const schema = success?.content?.[JSON_TYPE]?.schema
-  const shown = isPagedList(described) ? schema?.properties?.data?.items : schema
+  const shown = isList(described) ? schema?.properties?.data?.items : schema
   return shown && naming.shapeOf(shown, nameOfAnswer(operationId))
 }
 

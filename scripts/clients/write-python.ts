@@ -31,7 +31,7 @@ const OPERATIONS = `class Operations:
         while True:
             page = self._call(key, "GET", path, query={**query, "cursor": cursor})
             yield from page["data"]
-            cursor = page["nextCursor"]
+            cursor = page.get("nextCursor")
             if cursor is None:
                 return
 `

@@ -24,7 +24,7 @@ const KIT = [
   { workspace: 'packages/cli', entry: 'packages/cli/src/main.ts', platform: 'node' },
 ] as const
 /** Built with the kit, but not for npm. They have no dependencies, and therefore no bill of materials. */
-const OTHERS = ['packages/python']
+const OTHERS = ['packages/python', 'packages/go']
 const DIGESTS = 'SHA256SUMS'
 
 const { dryRun } = readDryRun()

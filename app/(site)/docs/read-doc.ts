@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { formatBytes } from '#components/format.ts'
 import type { ProviderName } from '#drizzle/schema/index.ts'
 import { plainUppySnippet, UPPY_SNIPPETS, uppyPackages } from '#lib/dashboard/embed/browser-snippets.ts'
-import { installKit, installPython } from '#lib/dashboard/embed/kit.ts'
+import { installGo, installKit, installPython } from '#lib/dashboard/embed/kit.ts'
 import {
   type EmbedTarget,
   KIT_PAGE_SNIPPET,
@@ -82,6 +82,7 @@ async function codeOf(target: EmbedTarget): Promise<Record<string, string>> {
     kit_page: KIT_PAGE_SNIPPET.trimEnd(),
     kit_html: kitHtmlSnippet(target).trimEnd(),
     python_install: installPython(target.baseUrl),
+    go_install: installGo(target.baseUrl),
     uploader_install: installKit(target.baseUrl, '@sluice/uploader'),
     uppy_install: `${installKit(target.baseUrl, '@sluice/uppy')} \\\n  ${uppyPackages('react')}`,
     uppy_react: UPPY_SNIPPETS.react.trimEnd(),

@@ -34,6 +34,9 @@ export function installKit(baseUrl: string, ...names: string[]): string {
 
 export const installPython = (baseUrl: string): string => `pip install ${urlOf(baseUrl, 'sluice-python')}`
 
+/** Unpacks the module's folder, for the `replace` line of a go.mod. */
+export const installGo = (baseUrl: string): string => `curl -fsS ${urlOf(baseUrl, 'sluice-go')} | tar xz`
+
 const ANY_ORIGIN = { 'Access-Control-Allow-Origin': '*' }
 
 /** Lists the available packages, each with the digest that npm writes into lock files. */
