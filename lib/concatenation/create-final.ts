@@ -61,7 +61,7 @@ async function join(
   const joining = concatenate(context, {
     fileId,
     partials,
-    lease: leases.adopt({ ...claim, fileId, fence: 1 }, made.createdAtMs),
+    lease: leases.adopt({ ...claim, fileId, fence: 1 }),
     places: destinations.map(({ dataStoreId, key, required }, n) => ({
       dataStoreId,
       required,

@@ -5,6 +5,7 @@ import type { Claimed } from '../recovery/claim-transferring.ts'
 import { makeObject } from '../recovery/reconcile.ts'
 import { endUpload } from '../uploads/endings/end-upload.ts'
 import type { Lease } from '../uploads/lease/held-lease.ts'
+import type { Claim } from '../uploads/ledger/lease-terms.ts'
 import { UNDECIDED, type Verdict } from '../uploads/rules/decision.ts'
 import { busyWith, inBackground, type UploadContext } from '../uploads/upload-context.ts'
 import {
@@ -49,20 +50,23 @@ export function decisionSweeps(context: UploadContext): Sweep[] {
  * disconnected. Returns the number of requests started.
  */
 export async function decideFiles(context: UploadContext): Promise<number> {
-  const { db, clock, terms } = context
+  const { db, clock, leases } = context
   const busy = busyWith(context, 'decide')
   const limit = AT_ONCE - busy.length
   if (limit <= 0) return 0
-  const nowMs = clock.now()
-  const claimed = await claimUndecided(db, terms.leaseMs, {
+  const claim = leases.newClaim()
+  const claimed = await claimUndecided(db, claim, {
     limit,
     limitPerPipe: AT_ONCE_PER_PIPE,
     limitPerOwner: AT_ONCE_PER_OWNER,
     busy,
-    nowMs,
+    nowMs: clock.now(),
   })
   for (const file of claimed)
-    void inBackground(context, askAndStore(context, file, nowMs), { kind: 'decide', of: file.pipeId })
+    void inBackground(context, askAndStore(context, { ...file, ...claim }), {
+      kind: 'decide',
+      of: file.pipeId,
+    })
   return claimed.length
 }
 
@@ -86,12 +90,13 @@ const DEFERRED_POLL_MS = 1000
  * the decision and then for the object, within time limits. Undefined if the file no longer has a record.
  */
 export async function waitForDecision(context: UploadContext, fileId: string): Promise<Standing | undefined> {
-  const { db, clock, terms } = context
+  const { db, clock, leases, terms } = context
   let untilMs = performance.now() + terms.decideMs
   let isAllowed = false
-  const nowMs = clock.now()
-  const claimed = await claimOneUndecided(db, terms.leaseMs, { fileId, nowMs })
-  if (claimed) await within(terms.decideMs, inBackground(context, askAndStore(context, claimed, nowMs)))
+  const claim = leases.newClaim()
+  const claimed = await claimOneUndecided(db, claim, { fileId, nowMs: clock.now() })
+  if (claimed)
+    await within(terms.decideMs, inBackground(context, askAndStore(context, { ...claimed, ...claim })))
   for (;;) {
     const standing = await readDecision(db, fileId)
     if (!standing || !isOpen(standing)) return standing
@@ -111,9 +116,9 @@ export async function waitForDecision(context: UploadContext, fileId: string): P
 const isOpen = ({ status, state }: Standing): boolean =>
   status === 'transferring' || (status === 'uploading' && state === 'due')
 
-async function askAndStore(context: UploadContext, file: Claimed, sinceMs: number): Promise<void> {
+async function askAndStore(context: UploadContext, file: Claimed & Claim): Promise<void> {
   const { fileId } = file
-  const lease = context.leases.adopt(file, sinceMs)
+  const lease = context.leases.adopt(file)
   try {
     const verdict = await lease.whileHeld(context.hooks.beforeComplete(fileId))
     context.checkpoint('decision answered')

@@ -4,6 +4,7 @@ import { describeWithDatabase } from '../../test/support/databases.ts'
 import { testRuntime } from '../../test/support/runtime.ts'
 import { addFile, addPipe } from '../../test/support/webhook-rows.ts'
 import { createTestWorkspace } from '../../test/support/workspace.ts'
+import { newClaim } from '../uploads/ledger/lease-terms.ts'
 import { claimUndecided } from './stored-decisions.ts'
 
 describeWithDatabase('the files whose hooks are asked next', (database) => {
@@ -23,7 +24,7 @@ describeWithDatabase('the files whose hooks are asked next', (database) => {
 
     const claim = async (limit: number, busy: string[]) => {
       const limits = { limit, limitPerPipe: 2, limitPerOwner: 3, busy, nowMs: Date.now() }
-      return (await claimUndecided(db, 60_000, limits)).map(({ fileId }) => fileId)
+      return (await claimUndecided(db, newClaim(60_000), limits)).map(({ fileId }) => fileId)
     }
     const asked = hanging.slice(0, 2).map(({ pipeId }) => pipeId)
     expect(await claim(1, asked)).toEqual([late])

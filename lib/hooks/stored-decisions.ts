@@ -3,7 +3,7 @@ import type { FileStatus } from '#drizzle/schema/index.ts'
 import { ownerOf } from '../identity/owner.ts'
 import { type Db, rows } from '../platform/db/database.ts'
 import { CLAIMED_COLUMNS, type Claimed, hasAllBytes } from '../recovery/claim-transferring.ts'
-import { type Fenced, heldBy, isFree, newClaim, taken } from '../uploads/ledger/lease-terms.ts'
+import { type Claim, type Fenced, heldBy, isFree, taken } from '../uploads/ledger/lease-terms.ts'
 import { insertNote } from '../uploads/ledger/timeline.ts'
 import { DECISION } from '../uploads/ledger/upload-rights.ts'
 import type { FileDecision, Verdict } from '../uploads/rules/decision.ts'
@@ -32,13 +32,13 @@ type ClaimLimits = {
  */
 export async function claimOneUndecided(
   db: Db,
-  leaseMs: number,
+  lease: Claim,
   { fileId, nowMs }: { fileId: string; nowMs: number },
 ): Promise<Undecided | undefined> {
   const due = sql`due as (
       select f.id from files f where f.id = ${fileId}::uuid and ${isDue(HAS_ALL_BYTES)} for update of f skip locked
     )`
-  return (await claim(db, leaseMs, due, nowMs))[0]
+  return (await claim(db, lease, due, nowMs))[0]
 }
 
 /**
@@ -47,7 +47,7 @@ export async function claimOneUndecided(
  */
 export function claimUndecided(
   db: Db,
-  leaseMs: number,
+  lease: Claim,
   { limit, limitPerPipe, limitPerOwner, busy, nowMs }: ClaimLimits & { nowMs: number },
 ): Promise<Undecided[]> {
   const due = sql`busy as (
@@ -68,7 +68,7 @@ export function claimUndecided(
       select f.id from files f join waiting on waiting.id = f.id where waiting.place <= ${limitPerOwner}::int and ${IS_DUE}
       order by waiting.place, f.created_at limit ${limit}::int for update of f skip locked
     )`
-  return claim(db, leaseMs, due, nowMs)
+  return claim(db, lease, due, nowMs)
 }
 
 const isDue = (isComplete: SQL): SQL =>
@@ -76,11 +76,11 @@ const isDue = (isComplete: SQL): SQL =>
 const IS_DUE = isDue(hasAllBytes)
 const HAS_ALL_BYTES = sql`(f.status = 'uploading' and f.offset_bytes = f.length_bytes)`
 
-function claim(db: Db, leaseMs: number, due: SQL, nowMs: number): Promise<Undecided[]> {
+function claim(db: Db, lease: Claim, due: SQL, nowMs: number): Promise<Undecided[]> {
   return rows<Undecided>(
     db,
     sql`with ${due}, claimed as (
-      update files f set ${taken(newClaim(leaseMs))}, status = 'transferring', decision = 'asked',
+      update files f set ${taken(lease)}, status = 'transferring', decision = 'asked',
         last_byte_at = case when f.status = 'uploading' then ${at(nowMs)} else f.last_byte_at end
       from due where f.id = due.id returning f.*, false as sent_before, null::timestamptz as last_attempt_at
     ), going as (

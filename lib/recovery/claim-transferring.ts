@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { FileObject } from '#drizzle/schema/index.ts'
 import { type Db, rows } from '../platform/db/database.ts'
-import { isFree, newClaim, taken } from '../uploads/ledger/lease-terms.ts'
+import { type Claim, isFree, taken } from '../uploads/ledger/lease-terms.ts'
 import { COMPLETED_BY_CLIENT } from '../uploads/ledger/open-uploads.ts'
 import { tailBytes } from '../uploads/ledger/tail-rows.ts'
 import { type SealedDataStore, sealedDataStoreColumn } from '../workspace/data-stores/sealed-data-store.ts'
@@ -62,7 +62,7 @@ const backoffSeconds = sql`least(5 * power(2, least(f.complete_attempts, 7)), 60
  */
 export function claimTransferring(
   db: Db,
-  leaseMs: number,
+  claim: Claim,
   { limit, limitPerBucket, busy, nowMs }: ClaimLimits,
 ): Promise<Claimed[]> {
   const now = sql`${new Date(nowMs).toISOString()}::timestamptz`
@@ -88,7 +88,7 @@ export function claimTransferring(
       where waiting.place <= ${limitPerBucket}::int and ${isDue}
       order by waiting.place, f.created_at, f.id limit ${limit}::int for update of f skip locked
     ), claimed as (
-      update files f set ${taken(newClaim(leaseMs))}, status = 'transferring',
+      update files f set ${taken(claim)}, status = 'transferring',
         last_byte_at = case when f.status = 'uploading' then ${now} else f.last_byte_at end,
         complete_sent_at = ${now}, complete_attempts = f.complete_attempts + 1, complete_refused = false
       from due where f.id = due.id

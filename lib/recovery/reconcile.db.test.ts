@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { sql } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { blocked, openTestDatabase } from '../../test/support/databases.ts'
+import { elapse } from '../../test/support/elapse.ts'
 import { fileIdOf, type TusClient } from '../../test/support/tus-client.ts'
 import { createSite, type Site, serveUploads } from '../../test/support/upload-site.ts'
 import { type DatabaseHandle, rows } from '../platform/db/database.ts'
@@ -152,14 +153,14 @@ describe('the reconciler', () => {
     site.bucket.faults.clear()
     const puts = { operation: 'PutObject', key: `${fileIdOf(url)}/file` } as const
     const before = site.bucket.traffic.seen(puts).length
-    let nowMs = site.clock.now() + 60_000
-    const slow = await serveUploads({ ...site.runtime, clock: { now: () => nowMs } }, { terms: still })
+    const ahead = { now: () => site.clock.now() + 60_000 }
+    const slow = await serveUploads({ ...site.runtime, clock: ahead }, { terms: still })
     let reconciling: Promise<number> | undefined
     await database.db.transaction(async (tx) => {
       await tx.execute(sql`lock table data_stores in access exclusive mode`)
       reconciling = reconcileUploads(slow.context)
       await blocked(database)
-      nowMs += still.leaseMs
+      elapse(still.leaseMs)
     })
     expect(await reconciling).toBe(1)
     expect(site.bucket.traffic.seen(puts)).toHaveLength(before)

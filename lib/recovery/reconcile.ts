@@ -18,6 +18,7 @@ import {
 } from '../uploads/finish/create-object.ts'
 import { type Outcome, settle } from '../uploads/finish/settle.ts'
 import type { Lease } from '../uploads/lease/held-lease.ts'
+import type { Claim } from '../uploads/ledger/lease-terms.ts'
 import { recordLastPart } from '../uploads/ledger/part-rows.ts'
 import { readTail } from '../uploads/ledger/tail-rows.ts'
 import type { Delivered } from '../uploads/ledger/transferred.ts'
@@ -39,19 +40,19 @@ const AT_ONCE_PER_BUCKET = 4
  * started.
  */
 export async function reconcileUploads(context: UploadContext): Promise<number> {
-  const { db, clock, terms } = context
+  const { db, clock, leases, terms } = context
   const busy = busyWith(context, 'reconcile')
   if (busy.length >= AT_ONCE) return 0
-  const nowMs = clock.now()
-  const claimed = await claimTransferring(db, terms.leaseMs, {
+  const claim = leases.newClaim()
+  const claimed = await claimTransferring(db, claim, {
     limit: AT_ONCE - busy.length,
     limitPerBucket: AT_ONCE_PER_BUCKET,
-    nowMs,
+    nowMs: clock.now(),
     busy,
   })
   // A bucket that does not respond must not delay files in other buckets.
   const attempts = claimed.map((file) =>
-    inBackground(context, reconcile(context, file, nowMs), {
+    inBackground(context, reconcile(context, { ...file, ...claim }), {
       kind: 'reconcile',
       of: firstOpen(file).dataStore.id,
     }),
@@ -60,9 +61,9 @@ export async function reconcileUploads(context: UploadContext): Promise<number> 
   return claimed.length
 }
 
-async function reconcile(context: UploadContext, file: Claimed, sinceMs: number): Promise<void> {
+async function reconcile(context: UploadContext, file: Claimed & Claim): Promise<void> {
   const { fileId } = file
-  const lease = context.leases.adopt(file, sinceMs)
+  const lease = context.leases.adopt(file)
   try {
     const outcome = isOver(file)
       ? await settleEach(context, file, { lease, places: openPlaces(context, file) }, judgeAtLast)

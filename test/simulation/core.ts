@@ -80,13 +80,13 @@ export async function openNode(
   context.metrics = { ...context.metrics, memoryLeaked: { inc } as typeof context.metrics.memoryLeaked }
   const held = new Set<string>()
   const adopt = context.leases.adopt.bind(context.leases)
-  context.leases.adopt = (fenced, sinceMs) => {
+  context.leases.adopt = (fenced) => {
     const name = leaseName(fenced.fileId, fenced.fence)
     if (adopted.has(name))
       violated(new Failure('one writer per fence', `${host.name} has a lease that was had before`))
     adopted.set(name, host)
     held.add(name)
-    const lease = adopt(fenced, sinceMs)
+    const lease = adopt(fenced)
     void ('ended' in lease && (lease.ended as Promise<void>).then(() => held.delete(name)))
     return lease
   }

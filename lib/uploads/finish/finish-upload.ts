@@ -90,7 +90,6 @@ async function finishLane(
 ): Promise<Finished> {
   const { fileId, progress } = upload
   const claim = context.leases.newClaim()
-  const sinceMs = context.clock.now()
   const ending = Promise.withResolvers<LaneEnd>()
   const advance: typeof advanceLane = async (db, lease, change, nowMs) =>
     ending.resolve(await recordLaneEnd(db, lease, change, { fileId, claim, nowMs }))
@@ -104,7 +103,7 @@ async function finishLane(
   if (end.kind === 'waiting' || end.isGated)
     return { state: 'transferring', offsetBytes: progress.offsetBytes }
   const { lengthBytes, crc32, fence } = end
-  const lease = context.leases.adopt({ fileId, fence, claim: claim.claim }, sinceMs)
+  const lease = context.leases.adopt({ ...claim, fileId, fence })
   return completeParts(context, upload, { fileId, lease, lengthBytes, crc32, sentBefore: false })
 }
 

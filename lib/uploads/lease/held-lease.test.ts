@@ -1,36 +1,48 @@
-import { expect, it } from 'vitest'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { UPLOAD_TERMS } from '../rules/upload-terms.ts'
 import { HeldLease } from './held-lease.ts'
 
-function leaseBy(now: () => number, ends = { forget() {}, async releaseRow() {} }) {
-  return new HeldLease({ fileId: 'f', fence: 1, claim: 'c' }, now(), {
-    clock: { now },
-    terms: UPLOAD_TERMS,
-    ...ends,
-  })
+let now: number
+
+beforeEach(() => {
+  now = 1000
+  vi.spyOn(performance, 'now').mockImplementation(() => now)
+})
+
+afterEach(() => void vi.restoreAllMocks())
+
+function openLease(ends = { forget() {}, async releaseRow() {} }) {
+  const taken = { fileId: 'f', fence: 1, claim: 'c', madeMs: now }
+  return new HeldLease(taken, { terms: UPLOAD_TERMS, ...ends })
 }
 
 it('is due for renewal at a certain age, unless it is lost', () => {
   const { renewMs } = UPLOAD_TERMS
-  let now = 1000
-  const lease = leaseBy(() => now)
+  const lease = openLease()
   expect(lease.isDue()).toBe(false)
   now += renewMs
   expect(lease.isDue()).toBe(true)
   lease.renewed(now)
   expect(lease.isDue()).toBe(false)
-  now -= 3_600_000
-  expect(lease.isDue()).toBe(true)
-  lease.renewed(now)
   now += renewMs
   expect(lease.isDue()).toBe(true)
   lease.lose()
   expect(lease.isDue()).toBe(false)
 })
 
+it('neither expires nor lasts longer when the clock is set', () => {
+  const lease = openLease()
+  vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 3_600_000)
+  lease.watch()
+  expect(lease.signal.aborted).toBe(false)
+  vi.spyOn(Date, 'now').mockReturnValue(0)
+  now += UPLOAD_TERMS.leaseMs
+  lease.watch()
+  expect(lease.signal.aborted).toBe(true)
+})
+
 it('reports a late renewal', () => {
-  let now = 1000
-  const lease = leaseBy(() => now)
+  const lease = openLease()
   now += 2 * UPLOAD_TERMS.renewMs
   expect(lease.renewed(now)).toBe(false)
   now += 2 * UPLOAD_TERMS.renewMs + 1
@@ -38,8 +50,7 @@ it('reports a late renewal', () => {
 })
 
 it('is not shortened by a late response to an older renewal', () => {
-  let now = 1000
-  const lease = leaseBy(() => now)
+  const lease = openLease()
   now += UPLOAD_TERMS.leaseMs - UPLOAD_TERMS.marginMs - 1
   lease.renewed(now)
   now += 1000
@@ -50,7 +61,7 @@ it('is not shortened by a late response to an older renewal', () => {
 
 it('is released only once in this process, even if the database could not be updated', async () => {
   const released: string[] = []
-  const lease = leaseBy(() => 1000, {
+  const lease = openLease({
     forget: () => void released.push('here'),
     async releaseRow() {
       released.push('row')

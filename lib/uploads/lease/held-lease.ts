@@ -1,6 +1,5 @@
-import type { Clock } from '../../platform/kernel/clock.ts'
 import type { Release } from '../ledger/lease-rows.ts'
-import { type Fenced, lostLease } from '../ledger/lease-terms.ts'
+import { type Claim, type Fenced, lostLease } from '../ledger/lease-terms.ts'
 import type { UploadTerms } from '../rules/upload-terms.ts'
 
 /** A lease held by this process: how long it lasts, and when its holder must stop. */
@@ -38,7 +37,6 @@ export type StopReason = 'preempted' | 'draining' | 'suspended'
 const LATE_RENEWALS = 2
 
 type LeaseDeps = {
-  clock: Clock
   terms: UploadTerms
   /** Called when this process no longer holds the lease. */
   forget(lease: HeldLease): void
@@ -56,6 +54,10 @@ type State =
   /** This process no longer holds the lease. */
   | { kind: 'over'; wasWanted: boolean }
 
+/** A lease, and when the statement that took it was sent. */
+export type FreshlyTaken = Fenced & Pick<Claim, 'madeMs'>
+
+/** Measures time with `performance.now()`, so that a change of the clock neither ends nor extends a lease. */
 export class HeldLease implements Lease {
   readonly fileId: string
   readonly fence: number
@@ -73,15 +75,15 @@ export class HeldLease implements Lease {
   #holder: Holder | undefined
   #timer: NodeJS.Timeout | undefined
 
-  constructor({ fileId, fence, claim }: Fenced, sinceMs: number, deps: LeaseDeps) {
+  constructor({ fileId, fence, claim, madeMs }: FreshlyTaken, deps: LeaseDeps) {
     this.fileId = fileId
     this.fence = fence
     this.claim = claim
     this.#deps = deps
-    this.#sinceMs = sinceMs
-    this.#renewedMs = sinceMs
-    this.#untilMs = this.#lastsUntilMs(sinceMs)
-    this.#touchedMs = sinceMs
+    this.#sinceMs = madeMs
+    this.#renewedMs = madeMs
+    this.#untilMs = this.#lastsUntilMs(madeMs)
+    this.#touchedMs = madeMs
     const { promise, resolve } = Promise.withResolvers<void>()
     this.ended = promise
     this.#end = resolve
@@ -103,7 +105,7 @@ export class HeldLease implements Lease {
   }
 
   touch(): void {
-    this.#touchedMs = this.#deps.clock.now()
+    this.#touchedMs = performance.now()
   }
 
   onStop(
@@ -117,7 +119,7 @@ export class HeldLease implements Lease {
   askToStop(why: StopReason): void {
     const state = this.#state
     if (state.kind === 'over') return
-    if (state.kind === 'held') this.#state = { kind: 'asked', why, sinceMs: this.#deps.clock.now() }
+    if (state.kind === 'held') this.#state = { kind: 'asked', why, sinceMs: performance.now() }
     else if (state.why === 'preempted') this.#state = { ...state, why }
     clearTimeout(this.#timer)
     this.#stopWhenDue()
@@ -128,15 +130,13 @@ export class HeldLease implements Lease {
    * so that it also expires in the database.
    */
   isDue(): boolean {
-    const ageMs = this.#deps.clock.now() - this.#renewedMs
-    // A negative age means that the clock was set back.
-    return !this.signal.aborted && (ageMs < 0 || ageMs >= this.#deps.terms.renewMs / 2)
+    return !this.signal.aborted && performance.now() - this.#renewedMs >= this.#deps.terms.renewMs / 2
   }
 
   /** Returns whether the renewal was late. */
   renewed(sentAtMs: number): boolean {
     // This is a late response to an older renewal.
-    if (sentAtMs < this.#renewedMs && this.#renewedMs <= this.#deps.clock.now()) return false
+    if (sentAtMs < this.#renewedMs) return false
     const isLate = sentAtMs - this.#renewedMs > LATE_RENEWALS * this.#deps.terms.renewMs
     this.#renewedMs = sentAtMs
     this.#untilMs = this.#lastsUntilMs(sentAtMs)
@@ -149,7 +149,7 @@ export class HeldLease implements Lease {
 
   /** Marks the lease as lost if it has expired. */
   watch(): void {
-    if (this.#deps.clock.now() >= this.#untilMs) this.lose()
+    if (performance.now() >= this.#untilMs) this.lose()
   }
 
   whileHeld<Result>(work: Promise<Result>): Promise<Result> {
@@ -199,8 +199,8 @@ export class HeldLease implements Lease {
 
   /** How long until the next check; 0 if the turn is over, or if no bytes are arriving. */
   #turnLeftMs(askedMs: number, { atomic, waitsForUs }: LeasedBody): number {
-    const { clock, terms } = this.#deps
-    const nowMs = clock.now()
+    const { terms } = this.#deps
+    const nowMs = performance.now()
     const quietMs = atomic ? terms.atomicQuietMs : terms.quietMs
     const endsMs = atomic ? this.#sinceMs + terms.atomicTurnMs : askedMs + terms.turnMs
     const isFlowing = nowMs - this.#touchedMs < quietMs || waitsForUs()

@@ -1,5 +1,4 @@
 import type { Db } from '../../platform/db/database.ts'
-import type { Clock } from '../../platform/kernel/clock.ts'
 import { atMost } from '../../platform/kernel/waits.ts'
 import type { Logger } from '../../platform/log/log.ts'
 import type { Metrics } from '../../platform/metrics.ts'
@@ -9,7 +8,6 @@ import type { HeldLease } from './held-lease.ts'
 
 type Deps = {
   db: Db
-  clock: Clock
   log: Logger
   metrics: Pick<Metrics, 'renewalsLate'>
   terms: UploadTerms
@@ -46,14 +44,14 @@ async function renewDue(deps: Deps, held: ReadonlyMap<string, HeldLease>): Promi
 }
 
 async function renewTogether(
-  { db, clock, metrics, terms }: Deps,
+  { db, metrics, terms }: Deps,
   held: ReadonlyMap<string, HeldLease>,
   group: HeldLease[],
 ): Promise<void> {
   const isHeld = (lease: HeldLease) => held.get(lease.fileId) === lease
   const leases = group.filter((lease) => isHeld(lease) && lease.isDue())
   if (leases.length === 0) return
-  const sentAtMs = clock.now()
+  const sentAtMs = performance.now()
   const renewed = await renewLeases(db, leases, terms.leaseMs)
   for (const lease of leases) {
     const ours = renewed.get(lease.fileId)

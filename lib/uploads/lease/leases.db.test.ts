@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { sql } from 'drizzle-orm'
 import { expect, it, vi } from 'vitest'
 import { blocked, describeWithDatabase } from '../../../test/support/databases.ts'
+import { elapse } from '../../../test/support/elapse.ts'
 import { fileIdOf, openPatch, tusClient } from '../../../test/support/tus-client.ts'
 import { createSite, serveUploads } from '../../../test/support/upload-site.ts'
 import { rows } from '../../platform/db/database.ts'
@@ -251,9 +252,9 @@ describeWithDatabase('a lease', (database) => {
       return false
     }
     lease.onStop((why) => told.push(why), { atomic: false, waitsForUs })
-    site.clock.advance(10_000 - sinceTouchMs)
+    elapse(10_000 - sinceTouchMs)
     lease.touch()
-    site.clock.advance(sinceTouchMs)
+    elapse(sinceTouchMs)
     const free = context.leases.waitUntilFree(lease)
     await vi.waitFor(() => expect(lease.wanted).toBe(true), 20_000)
     for (const _ of ['its sockets are heard', 'it is told']) await new Promise(setImmediate)
@@ -279,7 +280,7 @@ describeWithDatabase('a lease', (database) => {
     await takeLease(context.db, claim, { fileId, tokenId: null, plan: undefined })
     const heading = client.head(url)
     await asked
-    const lease = context.leases.adopt({ ...claim, fileId, fence: 1 }, site.clock.now())
+    const lease = context.leases.adopt({ ...claim, fileId, fence: 1 })
     const stopped = new Promise((resolve) => lease.onStop(resolve))
     expect(await Promise.race([stopped, heading])).toBe('preempted')
     await releaseLease(context, lease, { interrupted: true })

@@ -8,7 +8,7 @@ import type { Metrics } from '../../platform/metrics.ts'
 import { type Release, readLease, releaseLease, type Taken, takeLease } from '../ledger/lease-rows.ts'
 import { type Claim, type Fenced, LEASE_CHANNEL, newClaim } from '../ledger/lease-terms.ts'
 import { UPLOAD_TERMS, type UploadTerms } from '../rules/upload-terms.ts'
-import { HeldLease, type Lease } from './held-lease.ts'
+import { type FreshlyTaken, HeldLease, type Lease } from './held-lease.ts'
 import { startLeaseRenewal } from './lease-renewal.ts'
 
 /** Between attempts to release a lease after an outage, of which a node may have thousands. */
@@ -78,13 +78,11 @@ export class Leases {
     }
   }
 
-  /** Registers a lease taken by a statement sent at `sinceMs`. */
-  adopt({ fileId, fence, claim }: Fenced, sinceMs: number): Lease {
-    const { clock, terms } = this.#deps
-    const fenced = { fileId, fence, claim }
-    const lease = new HeldLease(fenced, sinceMs, {
-      clock,
-      terms,
+  /** Registers a lease that another statement has taken. */
+  adopt(fenced: FreshlyTaken): Lease {
+    const { fileId } = fenced
+    const lease = new HeldLease(fenced, {
+      terms: this.#deps.terms,
       forget: (over) => this.#forget(over),
       releaseRow: (end: Release) => this.#releaseRow(fenced, end),
     })
@@ -130,8 +128,7 @@ export class Leases {
   }
 
   async #tryToTake(file: Wanted, waited: boolean): Promise<TakenHere | undefined> {
-    const { database, clock, metrics } = this.#deps
-    const sentAtMs = clock.now()
+    const { database, metrics } = this.#deps
     const claim = this.newClaim()
     const taken = await this.undoneIfLost({ fileId: file.fileId, ...claim }, () =>
       takeLease(database.db, claim, file),
@@ -139,7 +136,7 @@ export class Leases {
     if (!taken) return undefined
     if (taken.leaseLapsed) metrics.leasesTakenOver.inc({ how: 'lapsed' })
     else if (waited) metrics.leasesTakenOver.inc({ how: 'asked' })
-    return { ...taken, lease: this.adopt({ ...claim, fileId: file.fileId, fence: taken.fence }, sentAtMs) }
+    return { ...taken, lease: this.adopt({ ...claim, fileId: file.fileId, fence: taken.fence }) }
   }
 
   async #releaseRow(fenced: Fenced, end: Release): Promise<void> {
@@ -158,8 +155,8 @@ export class Leases {
    */
   async #releaseLater(taking: Taking, end: Release): Promise<void> {
     const { database, clock, terms } = this.#deps
-    const endsMs = clock.now() + terms.leaseMs
-    for (let pauseMs = terms.pollMs; clock.now() < endsMs && !this.#isDraining; pauseMs *= 2) {
+    const endsMs = performance.now() + terms.leaseMs
+    for (let pauseMs = terms.pollMs; performance.now() < endsMs && !this.#isDraining; pauseMs *= 2) {
       await sleep(Math.min(pauseMs, MOST_PAUSE_MS), undefined, { ref: false })
       const isDone = await releaseLease({ db: database.db, clock }, taking, end).then(
         () => true,
@@ -171,14 +168,14 @@ export class Leases {
 
   /** Tries again on each notification that the file is free, and periodically. */
   async #untilFree<Result>(fileId: string, look: () => Promise<Result | 'held'>): Promise<Result> {
-    const { clock, terms } = this.#deps
-    const deadlineMs = clock.now() + terms.waitMs
+    const { terms } = this.#deps
+    const deadlineMs = performance.now() + terms.waitMs
     for (;;) {
       const next = this.#wakeUps.next(fileId, terms.pollMs)
       try {
         const result = await look()
         if (result !== 'held') return result
-        if (clock.now() >= deadlineMs) throw stillLocked()
+        if (performance.now() >= deadlineMs) throw stillLocked()
         await next.woken
       } finally {
         next.forget()
@@ -229,13 +226,11 @@ export async function withLease<Result>(
   fileId: string,
   work: (lease: Lease) => Promise<Result>,
 ): Promise<Result | undefined> {
-  const sentAtMs = clock.now()
   const claim = newClaim(SCRIPT_LEASE_MS)
   const taken = await takeLease(db, claim, { fileId, tokenId: null, plan: undefined })
   if (!taken) return undefined
   const fenced = { ...claim, fileId, fence: taken.fence }
-  const lease = new HeldLease(fenced, sentAtMs, {
-    clock,
+  const lease = new HeldLease(fenced, {
     terms: { ...UPLOAD_TERMS, leaseMs: SCRIPT_LEASE_MS },
     forget() {},
     releaseRow: (end) => releaseLease({ db, clock }, fenced, end),

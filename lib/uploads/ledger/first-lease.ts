@@ -11,7 +11,7 @@ import { type Claim, taken } from './lease-terms.ts'
  * the token: such a file is stored by a single PutObject, without planned parts or bound numbers, so nothing about
  * the bucket has to be known first. Unusual cases are left to `takeLease`.
  */
-export type FirstLease = { claim: Claim; sinceMs: number; expirySeconds: number; expiresByMs: number }
+export type FirstLease = { claim: Claim; expirySeconds: number; expiresByMs: number }
 
 /** What is known about a request before its token is checked. */
 export type WholeRequest = {

@@ -16,10 +16,15 @@ import { SluiceError } from '../../platform/kernel/errors.ts'
  * `lapseReservations`, for a writer that has stalled for an hour; or with `lapseLeases` and `dropLapsedLeases`, for a
  * database that was promoted or restored. A lease that is not renewed expires.
  */
-export type Claim = { claim: string; leaseMs: number }
+export type Claim = {
+  claim: string
+  leaseMs: number
+  /** When it was created, on the clock that is never set: the lease it takes lasts from then on. */
+  madeMs: number
+}
 
 export function newClaim(leaseMs: number): Claim {
-  return { claim: randomUUID(), leaseMs }
+  return { claim: randomUUID(), leaseMs, madeMs: performance.now() }
 }
 
 /** One writer's lease. `fence` is how many times the file's lease had been taken by then, including this time. */

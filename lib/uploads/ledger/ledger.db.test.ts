@@ -137,7 +137,11 @@ describeWithDatabase('the ledger', (database) => {
         } else if (s.do === 'claim') {
           clock.advance(3_000)
           const limits = { limit: 4, limitPerBucket: 4, busy: [], nowMs }
-          for (const { fileId, fence, claim, bytes } of await claimTransferring(db, LEASE_MS, limits))
+          for (const { fileId, fence, claim, bytes } of await claimTransferring(
+            db,
+            newClaim(LEASE_MS),
+            limits,
+          ))
             if (fileId === id)
               writers.push({
                 fileId,

@@ -105,7 +105,6 @@ export function openUploadRights({ db, clock }: { db: Db; clock: Clock }): Uploa
     },
     async toContinue(secret, { pipeId, fileId }, whole) {
       const asked = { hash: hashSecret(secret), file: fileId }
-      const sinceMs = clock.now()
       const right = assertNotRevoked(
         await (whole
           ? span('lease', () => takeUpload({ ...asked, pipe: pipeId, ...askedOf(whole) }))
@@ -119,7 +118,7 @@ export function openUploadRights({ db, clock }: { db: Db; clock: Clock }): Uploa
       }
       if (!own && right.tokenExpired) throw expired()
       assertMayUse(right.token.sources, right.upload.protocol)
-      const first = whole && right.first ? { ...right.first, claim: whole.claim, sinceMs } : undefined
+      const first = whole && right.first ? { ...right.first, claim: whole.claim } : undefined
       return { ...right, upload: right.upload, first }
     },
   }
@@ -149,7 +148,7 @@ type FoundUpload = Common &
     upload: UploadRow | null
     own: boolean
     sameUploader: boolean
-    first?: Omit<FirstLease, 'claim' | 'sinceMs'> | null
+    first?: Omit<FirstLease, 'claim'> | null
   }
 
 async function findUploads(

@@ -71,7 +71,7 @@ export async function createUpload(
   }
   const decision = made.isGated ? ({ state: 'due', reason: null, result: null } as const) : null
   const row = { ...upload, id: fileId, filetype: declared.filetype, decision }
-  const taken = { ...made, ...first, sinceMs: createdAtMs }
+  const taken = { ...made, ...first }
   const opened = await adoptUpload(context, { pipe: right.pipe, upload: row, targets }, taken, incoming)
   return { fileId, expiresAtMs, upload: opened, lanes: [] }
 }

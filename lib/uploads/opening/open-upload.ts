@@ -109,7 +109,7 @@ export async function adoptUpload(
 ): Promise<Upload> {
   const { upload } = right
   const { boundEnds = [] } = first
-  const lease = context.leases.adopt({ ...first.claim, fileId: upload.id, fence: 1 }, first.sinceMs)
+  const lease = context.leases.adopt({ ...first.claim, fileId: upload.id, fence: 1 })
   try {
     const places = openPlaces(context, right.targets, upload)
     const limits = limitsOfTargets(context, right.targets)
