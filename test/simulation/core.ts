@@ -1,9 +1,16 @@
 import type { IncomingMessage } from 'node:http'
 import 'file-type'
 import type { DestinationStatus, FileStatus } from '#drizzle/schema/index.ts'
+import { Directory } from '#lib/folders/directory.ts'
+import type { OpenFile } from '#lib/folders/open-file.ts'
+import { FOLDER_TERMS } from '#lib/folders/terms.ts'
 import { decideByCall, decisionSweeps } from '#lib/hooks/decide-files.ts'
+import { createImports } from '#lib/imports/create-imports.ts'
+import { importsInput } from '#lib/imports/import.ts'
+import { startImportWorker } from '#lib/imports/import-worker.ts'
 import type { DatabaseHandle } from '#lib/platform/db/database.ts'
 import { isSluiceError } from '#lib/platform/kernel/errors.ts'
+import { parseInput } from '#lib/platform/kernel/parse-input.ts'
 import { runRequest } from '#lib/platform/kernel/request-context.ts'
 import type { Runtime } from '#lib/platform/runtime.ts'
 import type { UploadRequest } from '#lib/protocols/endpoint/upload-request.ts'
@@ -18,6 +25,7 @@ import { openUploads } from '#server/open-uploads.ts'
 import { Failure } from './failure.ts'
 import type { Host, Scheduler } from './scheduler.ts'
 import type { Session } from './sessions.ts'
+import type { Site } from './site.ts'
 
 /** Everything that the simulation knows about the core is in this file. */
 
@@ -39,6 +47,10 @@ export type CoreNode = {
   limitBytes: number
   /** Resolves to undefined if there is no client left to respond to. */
   handle(request: CoreRequest): Promise<CoreReply | undefined>
+  /** The directory of a new connection. */
+  readonly folder: Folder
+  /** Requests an import, as the customer's backend does. */
+  importFile(filename: string): Promise<unknown>
   /** Decides about a file through the API. */
   decide(fileId: string, allow: boolean): Promise<unknown>
   sweeps: { name: string; run(): Promise<number> }[]
@@ -52,12 +64,25 @@ const PROTOCOLS = { tus: tusProtocol, 'resumable-http': resumableProtocol, http:
  */
 const NOT_SIMULATED = new Set(['monthly timelines', 'repair destinations'])
 
+/** How a client opens its file: it continues one that is there. */
+const OPENS = { creates: true, exclusive: false, truncates: false, appends: false }
+
+/** A file that is open for writing. */
+export type FolderFile = Pick<OpenFile, 'fileId' | 'endOffset' | 'write' | 'close' | 'cut'>
+type Folder = {
+  open(name: string): Promise<FolderFile>
+  look(name: string): Promise<{ status: FileStatus }>
+}
+
 type Around = {
   host: Host
   scheduler: Scheduler
   /** 0 is unlimited. */
   quotaBytes: number
   memoryBytes: number
+  site: Pick<Site, 'pipeId' | 'senderToken' | 'signedIn'>
+  /** Whether files are imported in this run. */
+  imports: boolean
   /** The host that has or had each lease. */
   adopted: Map<string, Host>
   /** The answer of the customer's backend. */
@@ -69,7 +94,7 @@ type Around = {
 export async function openNode(
   runtime: Runtime,
   database: DatabaseHandle,
-  { host, scheduler, quotaBytes, memoryBytes, adopted, ask, violated }: Around,
+  { host, scheduler, quotaBytes, memoryBytes, site, imports, adopted, ask, violated }: Around,
 ): Promise<CoreNode> {
   const clock = { now: () => scheduler.nowMs + host.skewMs }
   const config = { ...runtime.config, uploadMemoryBytes: memoryBytes, freeTierBytes: quotaBytes }
@@ -90,6 +115,10 @@ export async function openNode(
     void ('ended' in lease && (lease.ended as Promise<void>).then(() => held.delete(name)))
     return lease
   }
+  const here = { ...runtime, config, clock, database, db: database.db }
+  const worker = imports ? startImportWorker(here, context, { lookMs: 5000 }) : undefined
+  const allAhead = { bytes: 0, mostBytes: 8192 }
+  const terms = { ...FOLDER_TERMS, aheadBytes: 4096 }
   let requests = 0
   return {
     held,
@@ -108,11 +137,31 @@ export async function openNode(
         return { status: 500, headers: {} }
       }
     },
+    get folder(): Folder {
+      const opening = { protocol: 'sftp', address: '127.0.0.1', fingerprint: null } as const
+      const directory = new Directory({ context, terms, allAhead }, site.signedIn, opening)
+      return {
+        open: (name) => directory.open({ folder: '', name }, OPENS),
+        look: (name) => directory.look({ folder: '', name }),
+      }
+    },
+    importFile: (filename) =>
+      createImports(
+        here,
+        site.senderToken,
+        parseInput(importsInput, {
+          pipeId: site.pipeId,
+          files: [{ url: `https://source.example.com/${filename}`, filename }],
+        }),
+      ),
     decide: (fileId, allow) => decideByCall(context, fileId, { allow, by: 'api' }),
     sweeps: [...uploadSweeps(context), ...decisionSweeps(context)].filter(
       ({ name }) => !NOT_SIMULATED.has(name),
     ),
-    drain: () => drainUploads(context),
+    drain: async () => {
+      await worker?.stop()
+      await drainUploads(context)
+    },
   }
 }
 
@@ -245,5 +294,5 @@ const EMPTY = [
   'files',
 ]
   .map((table) => `delete from ${table}`)
-  .concat('update tokens set files_created = 0')
+  .concat(`delete from tokens where expires_at <> 'infinity'`, 'update tokens set files_created = 0')
   .join(';')

@@ -86,6 +86,8 @@ const habitsOf = ({ bytes, destinations = 1 }: Plot): Habits => ({
       startsLate: false,
       interop: undefined,
       lanes: 1,
+      declares: 'nothing',
+      resumesImports: false,
       endsTogether: false,
       cuts: [],
     },

@@ -134,11 +134,12 @@ export class Exchange {
   }
 }
 
-/** Stands in for the request of Node's HTTP server, whose body the endpoint reads. */
-class SimulatedBody extends EventEmitter {
+/** Stands in for the request of Node's HTTP server, or the response that an import reads. */
+export class SimulatedBody extends EventEmitter {
   headers: Record<string, unknown> = {}
   trailers = {}
   isPaused = false
+  isDestroyed = false
 
   pause(): this {
     this.isPaused = true
@@ -151,12 +152,13 @@ class SimulatedBody extends EventEmitter {
   }
 
   destroy(): this {
+    this.isDestroyed = true
     this.emit('close')
     return this
   }
 }
 
-function cutUp(body: Buffer, count: number): Buffer[] {
+export function cutUp(body: Buffer, count: number): Buffer[] {
   const size = Math.max(Math.ceil(body.length / count), 1)
   const chunks = []
   for (let from = 0; from < body.length; from += size) chunks.push(body.subarray(from, from + size))

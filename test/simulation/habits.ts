@@ -179,8 +179,9 @@ function drawPlan(
   often: { deferred: number; checksums: number },
 ): UploadPlan {
   const bytes = choices.pick([18_000, 26_000, 18_000, 26_000, 9_000, 16_384, 8_192, 700, 1, 0])
-  const protocols = ['tus', 'http', 'resumable-http', 'join', 'lanes'] as const
-  const protocol = protocols[choices.weighted([60, 8, 15, joins ? 80 : 0, joins ? 0 : 40])]!
+  const protocols = ['tus', 'http', 'resumable-http', 'join', 'lanes', 'folder', 'import'] as const
+  const others = joins ? [80, 0, 0, 0] : [0, 40, 15, 15]
+  const protocol = protocols[choices.weighted([60, 8, 15, ...others])]!
   const isInLanes = protocol === 'lanes'
   return {
     protocol,
@@ -199,6 +200,8 @@ function drawPlan(
     interop: choices.pick(['10', '6', undefined]),
     lanes: choices.whole(1, 4),
     endsTogether: choices.percent(50),
+    declares: choices.pick(['nothing', 'nothing', 'nothing', 'its checksum', 'another checksum']),
+    resumesImports: choices.percent(60),
     cuts: choices.pick([[0.5], [0.3, 0.6], [0, 0.4]]).map((share) => Math.floor(share * bytes)),
   }
 }

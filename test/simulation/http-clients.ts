@@ -11,7 +11,10 @@ export class PlainClient extends SimulatedClient {
   protected readonly protocol = 'http'
 
   protected async attempt(): Promise<void> {
-    const reply = await this.send({ method: 'POST', headers: named(this.name) }, this.source)
+    const reply = await this.send(
+      { method: 'POST', headers: { ...named(this.name), ...this.declaration } },
+      this.source,
+    )
     if (reply !== 'nothing' && reply.status < 300) this.end = 'done'
   }
 }
@@ -27,7 +30,7 @@ export class ResumableClient extends SimulatedClient {
 
   async #create(): Promise<void> {
     const body = this.plan.withCreation ? this.bodyFrom(0) : Buffer.alloc(0)
-    const reply = await this.#request('POST', body, named(this.name))
+    const reply = await this.#request('POST', body, { ...named(this.name), ...this.declaration })
     if (reply !== 'nothing' && reply.status < 300) this.#told(reply)
   }
 

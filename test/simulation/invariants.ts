@@ -233,14 +233,23 @@ export class Invariants {
       () => `${client.name} is ${client.end}: ${files.map(({ decision }) => decision).join()}`,
     )
     assertHolds(
+      'a file with another checksum than declared is not stored',
+      client.plan.declares !== 'another checksum' ||
+        UNDECLARED.has(client.plan.protocol) ||
+        !files.some(isStored),
+      () => `${client.name} is stored`,
+    )
+    assertHolds(
       'no upload is rejected without a reason',
       client.end !== 'refused' || this.#world.habits.quotaBytes > 0,
       () => `${client.name} was rejected`,
     )
+    // A creation that is refused because of its first bytes leaves no record.
+    const isRefused = client.plan.declares === 'another checksum'
     const isOfPiece = client.plan.protocol === 'join' && client.pieces.some(({ end }) => end === 'gone')
     assertHolds(
       'no upload fails without a reason',
-      client.end !== 'gone' || isOfPiece || this.#mayFail(mine),
+      client.end !== 'gone' || isOfPiece || isRefused || this.#mayFail(mine),
       () => `${client.name} is ${mine?.status}: ${mine?.reason}`,
     )
   }
@@ -253,6 +262,7 @@ export class Invariants {
       file.status === 'canceled' ||
       file.decision === 'rejected' ||
       !this.#isWhatItSays(file) ||
+      this.#clientOf(file).plan.declares === 'another checksum' ||
       this.#sent.isCutShort(file)
     )
   }
@@ -266,9 +276,9 @@ export class Invariants {
     return all.find(({ name }) => name === filename)!
   }
 
-  /** Always true for a Pipe that does not verify it. */
+  /** Always true for a Pipe that does not verify it, and for a client of a directory, which declares no type. */
   #isWhatItSays(file: LedgerFile): boolean {
-    const isVerified = this.#world.habits.verifies
+    const isVerified = this.#world.habits.verifies && this.#clientOf(file).plan.protocol !== 'folder'
     const { signature } = DECLARED
     return !isVerified || this.#sourceOf(file).subarray(0, signature.length).equals(signature)
   }
@@ -277,6 +287,9 @@ export class Invariants {
     return this.#clientOf(file).source
   }
 }
+
+/** These clients cannot declare a checksum. */
+const UNDECLARED = new Set(['join', 'folder', 'import'])
 
 /** Describes what a statement has changed. */
 function changesOf(was: LedgerFile | undefined, is: LedgerFile): string[] {

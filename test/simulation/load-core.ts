@@ -10,15 +10,18 @@ const CORE = /^lib\/(uploads|concatenation|repairs|recovery|hooks)\//
 const USAGE = 'lib/workspace/usage/'
 const RULES_OF_AWS = 'packages/local-bucket/choose-parts.ts'
 const EXCHANGE = 'lib/buckets/exchange.ts'
+const GET = 'lib/platform/net/get.ts'
 
 /** Where the replaced `exchange` finds the simulated network. */
 export const NETWORK = Symbol.for('sluice.simulation.network')
+/** Where the replaced `get`, with which imports fetch, finds the simulated source. */
+export const SOURCE = Symbol.for('sluice.simulation.source')
 
 /**
  * Changes the core as it is loaded; call it before importing anything from `lib`.
  *
  * - A mebibyte becomes a kibibyte, so that multipart files are small: parts have 5 to 8 KiB.
- * - The bucket client sends to the simulated network instead of a socket.
+ * - The bucket client sends to the simulated network instead of a socket, and imports fetch from a simulated source.
  * - A planted fault is written into the source.
  *
  * Returns a function to call when the core is loaded, which fails unless all edits were made.
@@ -51,6 +54,8 @@ function pathOf(url: string): string | undefined {
 }
 
 function rewrite(path: string, source: string, made: Map<Edit, number>): string {
+  if (path === GET)
+    return `export const get = (...asked) => globalThis[Symbol.for('${SOURCE.description}')](...asked)`
   if (path === EXCHANGE)
     return `export const exchange = (outgoing) => globalThis[Symbol.for('${NETWORK.description}')](outgoing)`
   let changed = source

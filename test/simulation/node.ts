@@ -19,7 +19,7 @@ export class Node {
   host: Host
   core: CoreNode | undefined
   /** Client requests that are waiting for this node. */
-  readonly exchanges = new Set<Exchange>()
+  readonly exchanges = new Set<Pick<Exchange, 'break' | 'giveUp'>>()
   readonly #world: World
   readonly #place: string
   readonly #skewMs: number
@@ -39,6 +39,7 @@ export class Node {
   async start(): Promise<void> {
     const { site, gate, scheduler, adopted, habits, receiver } = this.#world
     const { quotaBytes, memoryBytes } = habits
+    const imports = habits.plans.some(({ protocol }) => protocol === 'import')
     this.#starts += 1
     const host: Host = { name: `${this.#place}${this.#starts}`, state: 'up', skewMs: this.#skewMs }
     this.host = host
@@ -63,6 +64,8 @@ export class Node {
         scheduler,
         quotaBytes,
         memoryBytes,
+        site,
+        imports,
         adopted,
         ask,
         violated,

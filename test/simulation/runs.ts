@@ -4,6 +4,7 @@ import { Choices } from './choices.ts'
 import { Failure } from './failure.ts'
 import { replaceNetwork } from './network.ts'
 import { shrink } from './shrink.ts'
+import { replaceSource } from './simulated-source.ts'
 import { replaceTime } from './simulated-time.ts'
 import { openSite, type Site } from './site.ts'
 import { World } from './world.ts'
@@ -20,6 +21,7 @@ export type Run = {
 export async function openSimulation(url: string): Promise<Site> {
   replaceTime()
   replaceNetwork()
+  replaceSource()
   return openSite(url)
 }
 

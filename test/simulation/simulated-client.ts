@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { crc32 } from 'node:zlib'
 import type { CoreReply, CoreRequest } from './core.ts'
 import { Exchange, type Interim, type Reply } from './exchange.ts'
 import type { World } from './world.ts'
@@ -6,9 +7,9 @@ import type { World } from './world.ts'
 export type UploadPlan = {
   /**
    * `join`: TUS partial uploads, which a final request joins into one file. `lanes`: TUS over several connections, each
-   * of which is a `lane`.
+   * of which is a `lane`. `folder`: writes to a directory, as over SFTP. `import`: fetched from a server.
    */
-  protocol: 'tus' | 'http' | 'resumable-http' | 'join' | 'lanes' | 'lane'
+  protocol: 'tus' | 'http' | 'resumable-http' | 'join' | 'lanes' | 'lane' | 'folder' | 'import'
   bytes: number
   /** Whether the first bytes match the declared type. Nobody notices unless the Pipe verifies the content. */
   isWhatItSays: boolean
@@ -38,6 +39,10 @@ export type UploadPlan = {
   lanes: number
   /** Its lanes wait for each other before their last requests. */
   endsTogether: boolean
+  /** Whether it declares the checksum of the entire file, or that of other bytes. */
+  declares: 'nothing' | 'its checksum' | 'another checksum'
+  /** The server from which it is imported can send the rest of a file. */
+  resumesImports: boolean
   /** Where a joined file is cut into pieces. */
   cuts: number[]
 }
@@ -145,6 +150,16 @@ export abstract class SimulatedClient {
     return body.length === 0 || this.world.choices.percent(percent)
   }
 
+  /** Declares the checksum of the entire file, with the request that creates the upload. */
+  protected get declaration(): Record<string, string> {
+    const { declares } = this.plan
+    if (declares === 'nothing') return {}
+    const sum = Buffer.alloc(4)
+    sum.writeUInt32BE(crc32(this.source))
+    if (declares === 'another checksum') sum[0]! ^= 1
+    return { 'repr-digest': `crc32=:${sum.toString('base64')}:` }
+  }
+
   /** Occasionally, the bytes are damaged in transit: the node must then reject them. */
   protected digestOf(body: Buffer, algorithm: 'sha1' | 'sha256'): string | undefined {
     if (!this.plan.checksums) return undefined
@@ -184,6 +199,9 @@ export abstract class SimulatedClient {
     const reply = await new Exchange(world, this.name, node).send(full, body, manner)
     if (reply !== 'nothing' && reply.code === 'quota_exceeded') this.end = 'refused'
     if (reply !== 'nothing' && reply.code === 'type_mismatch') this.end = 'gone'
+    // Of the body or of the file: this client's file is refused in the end.
+    const isRefused = this.plan.declares === 'another checksum' && reply !== 'nothing'
+    if (isRefused && reply.code === 'checksum_mismatch') this.end = 'gone'
     if (reply !== 'nothing' && reply.code === 'upload_rejected') this.end = 'rejected'
     if (this.fileId !== undefined && world.receiver.forgotten.has(this.fileId)) this.end ??= 'left'
     return reply

@@ -1,3 +1,4 @@
+import type { SignedIn } from '#lib/folders/sign-in.ts'
 import { hookInput } from '#lib/hooks/hook.ts'
 import { saveHook } from '#lib/hooks/pipe-hooks.ts'
 import type { Actor } from '#lib/identity/audit/record-audit.ts'
@@ -22,6 +23,9 @@ export type Site = {
   sessions: Sessions
   pipeId: string
   token: string
+  /** The token of the Sender whose backend requests imports. */
+  senderToken: string
+  signedIn: SignedIn
   /** Configures the Data Store for a run. */
   configure(how: SiteOptions): Promise<void>
   /** Removes what earlier runs have left in the tables. */
@@ -61,11 +65,22 @@ export async function openSite(url: string): Promise<Site> {
   const sessions = await Sessions.open(url)
   const change = (text: string, parameters: unknown[]) => sessions.own.run({ text, parameters })
   await change(`update tokens set expires_at = 'infinity'`, [])
+  await change('update pipes set source_sftp = true', [])
   return {
     runtime: { ...runtime, log: createLogger('silent') },
     sessions,
     pipeId: pipe.id,
     token,
+    senderToken: sender.token,
+    signedIn: {
+      workspaceId,
+      pipeId: pipe.id,
+      senderId: sender.id,
+      subject: null,
+      token,
+      ownsToken: false,
+      key: null,
+    },
     async configure({ destinations, webhook, gated, verifies }) {
       const store = `update data_stores set provider = $1, may_read = $2, may_abort = $2, may_delete = $2,
         rejecting_since = null, rejection = null, rejected_at = null, recheck_at = null where id = $3`

@@ -26,7 +26,12 @@ export class TusClient extends SimulatedClient {
     const declared: Record<string, string> = deferred
       ? { 'upload-defer-length': '1' }
       : { 'upload-length': String(length) }
-    const reply = await this.request('POST', body, { ...declared, ...this.metadata, ...this.creation })
+    const reply = await this.request('POST', body, {
+      ...declared,
+      ...this.metadata,
+      ...this.declaration,
+      ...this.creation,
+    })
     if (reply === 'nothing' || reply.status !== 201) return undefined
     this.fileId = this.addressOf(reply)
     this.#confirm(reply)
@@ -97,6 +102,10 @@ export class TusClient extends SimulatedClient {
 export class PieceClient extends TusClient {
   protected override get creation(): Record<string, string> {
     return { 'upload-concat': 'partial' }
+  }
+
+  protected override get declaration(): Record<string, string> {
+    return {}
   }
 }
 

@@ -4,9 +4,11 @@ import type { Choices } from './choices.ts'
 import { emptyLedger } from './core.ts'
 import { disturb } from './disturb.ts'
 import { assertHolds, Failure } from './failure.ts'
+import { FolderClient } from './folder-client.ts'
 import { Gate } from './gate.ts'
 import { drawHabits, fatesOf, type Habits, statementHabits } from './habits.ts'
 import { PlainClient, ResumableClient } from './http-clients.ts'
+import { ImportClient } from './import-client.ts'
 import { Invariants } from './invariants.ts'
 import { FATES, Network } from './network.ts'
 import { Node } from './node.ts'
@@ -14,6 +16,7 @@ import { Receiver } from './receiver.ts'
 import { type Host, Scheduler, type Step } from './scheduler.ts'
 import { type BucketAnswer, type BucketRequest, SimulatedBucket } from './simulated-bucket.ts'
 import { DECLARED, type SimulatedClient, type UploadPlan } from './simulated-client.ts'
+import { SimulatedSource } from './simulated-source.ts'
 import { idle, simulateTime } from './simulated-time.ts'
 import { BUCKETS, type Site } from './site.ts'
 import { Swarm } from './swarm.ts'
@@ -83,6 +86,7 @@ export class World {
       sending: (...sent) => this.invariants.sending(...sent),
       arrived: (host, operation, request, answer) => this.#arrived(host, operation, request, answer),
     })
+    new SimulatedSource(this)
     this.receiver = new Receiver({
       scheduler,
       choices,
@@ -131,6 +135,8 @@ export class World {
   #clientOf(plan: UploadPlan, name: string, source: Buffer): SimulatedClient {
     if (plan.protocol === 'http') return new PlainClient(this, name, source, plan)
     if (plan.protocol === 'resumable-http') return new ResumableClient(this, name, source, plan)
+    if (plan.protocol === 'folder') return new FolderClient(this, name, source, plan)
+    if (plan.protocol === 'import') return new ImportClient(this, name, source, plan)
     if (plan.protocol === 'lanes') return new LanesClient(this, name, source, plan)
     if (plan.protocol === 'tus') return new TusClient(this, name, source, plan)
     const client = new JoiningClient(this, name, source, plan)
