@@ -10,6 +10,8 @@ import { type DatabaseHandle, rows } from '../platform/db/database.ts'
 import { reconcileUploads } from '../recovery/reconcile.ts'
 
 const MiB = 1024 * 1024
+const REFUSED_EACH_WAY = 2
+const named = (filetype: string) => ({ 'Upload-Metadata': metadata({ filename: 'a', filetype }) })
 const DRAFT = { 'Upload-Draft-Interop-Version': '8' }
 type Ended = { status: number; code: string | undefined; id: string | undefined }
 
@@ -58,8 +60,7 @@ describe('a Pipe that verifies the content', () => {
   }
 
   async function byTus(file: Buffer, type: string, firstBytes: number, by = client): Promise<Ended> {
-    const named = { 'Upload-Metadata': metadata({ filename: 'a', filetype: type }) }
-    const created = await by.create(file.length, named)
+    const created = await by.create(file.length, named(type))
     if (file.length === 0) return ended(created)
     const url = created.headers.location!
     for (const [at, piece, isLast] of cut(file, firstBytes)) {
@@ -193,9 +194,7 @@ describe('a Pipe that verifies the content', () => {
 
   it('decides based on the bytes of earlier requests, too, and sends nothing before that', async () => {
     const liar = fileOf('exe', 9 * MiB)
-    const url = await client.begin(liar.length, {
-      'Upload-Metadata': metadata({ filename: 'a', filetype: 'image/png' }),
-    })
+    const url = await client.begin(liar.length, named('image/png'))
     const sent = site.bucket.traffic.seen().length
     expect((await client.patch(url, 0, liar.subarray(0, 4000))).status).toBe(204)
     expect((await client.patch(url, 4000, liar.subarray(4000, 4099))).status).toBe(204)
@@ -215,17 +214,13 @@ describe('a Pipe that verifies the content', () => {
     const digest = (bytes: Buffer) => ({
       'Upload-Checksum': `sha1 ${createHash('sha1').update(bytes).digest('base64')}`,
     })
-    const url = await client.begin(file.length, {
-      'Upload-Metadata': metadata({ filename: 'a', filetype: 'image/png' }),
-    })
+    const url = await client.begin(file.length, named('image/png'))
     const sent = site.bucket.traffic.seen().length
     expect((await client.patch(url, 0, damaged, digest(file))).status).toBe(460)
     expect(site.bucket.traffic.seen().length).toBe(sent)
     expect((await client.patch(url, 0, file, digest(file))).status).toBe(204)
     const liar = fileOf('exe', 18 * MiB)
-    const other = await client.begin(liar.length, {
-      'Upload-Metadata': metadata({ filename: 'a', filetype: 'image/png' }),
-    })
+    const other = await client.begin(liar.length, named('image/png'))
     const before = site.bucket.traffic.seen().length
     expect((await client.patch(other, 0, liar, digest(liar))).status).toBe(403)
     expect(site.bucket.traffic.seen().length).toBe(before)
@@ -234,8 +229,7 @@ describe('a Pipe that verifies the content', () => {
 
   it('checks a short file whose length was declared after its bytes, even after a crash', async () => {
     const file = sampleOf('pdf')
-    const begin = () =>
-      client.begin(null, { 'Upload-Metadata': metadata({ filename: 'a', filetype: 'image/png' }) })
+    const begin = () => client.begin(null, named('image/png'))
     const url = await begin()
     expect((await client.patch(url, 0, file)).status).toBe(204)
     const length = { 'Upload-Length': String(file.length) }
@@ -275,11 +269,23 @@ describe('a Pipe that verifies the content', () => {
     async (_, uploadMemoryBytes) => {
       const { runtime } = site
       const small = await serveUploads({ ...runtime, config: { ...runtime.config, uploadMemoryBytes } })
-      const send = async (sample: SampleName) =>
-        (await byTus(fileOf(sample, 9 * MiB), 'image/png', 9 * MiB, await site.client(small))).status
-      for (let refused = 0; refused < 5; refused++) expect(await send('exe')).toBe(403)
-      expect(small.context.budget.usedBytes).toBe(0)
-      expect(await send('png')).toBe(204)
+      const ways = {
+        whole: async (file: Buffer, by: TusClient) =>
+          (await byTus(file, 'image/png', file.length, by)).status,
+        'in chunks': async (file: Buffer, by: TusClient) =>
+          (await byTus(file, 'image/png', 3 * MiB, by)).status,
+        atomic: async (file: Buffer, by: TusClient) => {
+          const url = await by.begin(file.length, named('image/png'))
+          const checksum = `sha1 ${createHash('sha1').update(file).digest('base64')}`
+          return (await by.patch(url, 0, file, { 'Upload-Checksum': checksum })).status
+        },
+      }
+      for (let n = 0; n < REFUSED_EACH_WAY; n++)
+        for (const [way, send] of Object.entries(ways)) {
+          const status = await send(fileOf('exe', 9 * MiB), await site.client(small))
+          expect([way, status, small.context.budget.usedBytes]).toEqual([way, 403, 0])
+        }
+      expect(await ways.whole(fileOf('png', 9 * MiB), await site.client(small))).toBe(204)
       await small.close()
     },
   )
