@@ -73,7 +73,8 @@ export async function uploadByHand(
       const [outcome] = await Promise.all([cancel(upload), patchPart(upload, offset.at)])
       return outcome
     }
-    await patches(upload, offset.at, kind)
+    // A failover may have lost the end of a lane, which is then sent again.
+    if (!offset.isInLanes) await patches(upload, offset.at, kind)
   }
 }
 
@@ -149,7 +150,9 @@ async function cancelInLanes(file: Upload, [first, ...others]: Lane[], kind: Kin
   return outcome
 }
 
-async function head(upload: Upload): Promise<'gone' | { at: number; complete: boolean }> {
+type Offset = { at: number; complete: boolean; isInLanes: boolean }
+
+async function head(upload: Upload): Promise<'gone' | Offset> {
   const { site, source } = upload
   const reply = await persist(site, `HEAD of ${source.name}`, async () => {
     const got = await authorized(upload, { method: 'HEAD', url: upload.address })
@@ -160,7 +163,8 @@ async function head(upload: Upload): Promise<'gone' | { at: number; complete: bo
   if (at < upload.known)
     site.log.violation(`${source.name} ${upload.address}: the offset went back from ${upload.known} to ${at}`)
   upload.known = at
-  return { at, complete: at === source.bytes.length && reply.headers['upload-length'] !== undefined }
+  const complete = at === source.bytes.length && reply.headers['upload-length'] !== undefined
+  return { at, complete, isInLanes: reply.headers['upload-lanes'] !== undefined }
 }
 
 const isGone = (site: Site, got: Reply | undefined) =>

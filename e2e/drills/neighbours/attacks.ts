@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
+import { constants, setPriority } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'drizzle-orm'
 import { saveHook } from '#lib/hooks/pipe-hooks.ts'
@@ -220,6 +221,8 @@ async function fillAuditLog({ runtime, workspaceId }: Site, entries: number): Pr
 
 /** Each attack runs in a process of its own, which is killed when the attacker is to leave. */
 if (import.meta.main) {
+  // Attackers have computers of their own, and do not take the server's CPU time.
+  setPriority(constants.priority.PRIORITY_LOW)
   const [name, target] = JSON.parse(process.argv[2]!) as [string, Target]
   const database = openPostgres({ address: target.databaseUrl, maxConnections: 2 })
   const site = await createSite(database, { pipe: { source: { http: true, sftp: true } } })
