@@ -80,13 +80,18 @@ const TROUBLES: Trouble[] = [
     name: 'whose connections are used up by another program',
     rounds: 3,
     async begin() {
+      // Otherwise, the server would reconnect before they are used up, and rightly log a second outage.
+      line.make({ breakEvery: 1 })
       line.cutAll()
-      for (let n = 0; n < MAX_CONNECTIONS; n++) {
+      for (let connected = true; connected; ) {
         const other = postgres(server.url, { max: 1, onnotice: () => {} })
         others.push(other)
-        const connected = await other`select 1`.catch(() => undefined)
-        if (!connected) return
+        connected = await other`select 1`.then(
+          () => true,
+          () => false,
+        )
       }
+      line.make({})
     },
     end: () => Promise.all(others.map((other) => other.end({ timeout: 0 }))),
   },
