@@ -137,11 +137,11 @@ describe('links', () => {
     ['a link that exists', ['close', randomUUID()], 1, 'not exist|no such|There is no'],
     ['a command', ['delete', randomUUID()], 2, '`links create`'],
   ])('ask for %s, and create nothing', async (_, args, code, words) => {
-    const before = await run(['links', 'list', '--json'])
+    const { data: before } = await sluice.listUploadLinks()
     const ran = await run(['links', ...args], { input: 'short\n' })
     expect([ran.code, ran.stdout]).toEqual([code, ''])
     expect(ran.stderr).toMatch(new RegExp(words))
-    expect(await run(['links', 'list', '--json'])).toEqual(before)
+    expect((await sluice.listUploadLinks()).data).toEqual(before)
   })
 
   it('require an account key that may create them', async () => {

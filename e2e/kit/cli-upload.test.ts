@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openFlippingProxy } from '../../test/support/http-proxies.ts'
+import { longUnless } from '../../test/support/long.ts'
 import { demo, home, installCli, pipeId, removeCli, run, sluice, start } from './installed-cli.ts'
 
 /** Runs `sluice upload`, and kills it in the middle. */
@@ -82,38 +83,43 @@ describe('upload', () => {
     line.close()
   })
 
-  it.each([
+  for (const [what, flipAt, killAt] of [
     ['the first request', 0, undefined],
     ['the last request', 19 * MIB, undefined],
     ['the bytes sent before a kill', 5 * MIB, 12 * MIB],
     ['the bytes sent after a kill', 18 * MIB, 12 * MIB],
-  ])('creates no object and reports why if a byte of %s changes in transit', async (_, flipAt, killAt) => {
-    const line = await openFlippingProxy(demo.baseUrl)
-    const name = `flipped ${flipAt}.bin`
-    const path = join(home.path, name)
-    writeFileSync(path, randomBytes(20 * MIB))
-    const state = async () => (await filesOfPipe()).find(({ filename }) => filename === name)
-    const args = ['upload', path, '--pipe', pipeId]
-    const more = { SLUICE_URL: line.url, SLUICE_SENDER_TOKEN: demo.senderToken }
-    line.flipAt = flipAt
-    if (killAt !== undefined) {
-      line.stopAt = killAt
-      const running = start(args, more)
-      await expect.poll(async () => (await state())?.offset ?? 0).toBeGreaterThan(0)
-      await running.kill()
-      line.stopAt = Number.POSITIVE_INFINITY
-    }
-    const { code, stderr } = await run(args, { more })
-    expect([code, stderr]).toEqual([1, expect.stringContaining('460 The file was declared with the crc32')])
-    expect(await state()).toMatchObject({ status: 'failed', failureReason: 'checksum_mismatch' })
-    line.flipAt = Number.POSITIVE_INFINITY
-    expect((await run(args, { more })).code).toBe(0)
-    const again = (await state())!
-    expect([again.status, again.declaredChecksum]).toEqual(['transferred', again.checksum])
-    line.close()
-  })
+  ] as const) {
+    const title = `creates no object and reports why if a byte of ${what} changes in transit`
+    it(title, longUnless(flipAt === 5 * MIB), async () => {
+      const line = await openFlippingProxy(demo.baseUrl)
+      const name = `flipped ${flipAt}.bin`
+      const path = join(home.path, name)
+      writeFileSync(path, randomBytes(20 * MIB))
+      const state = async () => (await filesOfPipe()).find(({ filename }) => filename === name)
+      const args = ['upload', path, '--pipe', pipeId]
+      const more = { SLUICE_URL: line.url, SLUICE_SENDER_TOKEN: demo.senderToken }
+      line.flipAt = flipAt
+      if (killAt !== undefined) {
+        line.stopAt = killAt
+        const running = start(args, more)
+        await expect.poll(async () => (await state())?.offset ?? 0).toBeGreaterThan(0)
+        await running.kill()
+        line.stopAt = Number.POSITIVE_INFINITY
+      }
+      const { code, stderr } = await run(args, { more })
+      expect([code, stderr]).toEqual([1, expect.stringContaining('460 The file was declared with the crc32')])
+      expect(await state()).toMatchObject({ status: 'failed', failureReason: 'checksum_mismatch' })
+      line.flipAt = Number.POSITIVE_INFINITY
+      expect((await run(args, { more })).code).toBe(0)
+      const again = (await state())!
+      expect([again.status, again.declaredChecksum]).toEqual(['transferred', again.checksum])
+      line.close()
+    })
+  }
 
-  it('sends a large file over several connections, and goes on in each of them when all are cut', async () => {
+  it('sends a large file over several connections, and goes on in each of them when all are cut', {
+    tags: 'long',
+  }, async () => {
     const line = await openFlippingProxy(demo.baseUrl)
     const path = join(home.path, 'large.bin')
     writeFileSync(path, randomBytes(40 * MIB))

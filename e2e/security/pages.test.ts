@@ -110,7 +110,7 @@ async function expectReferences(visit: (path: string) => Promise<Answer>, pages:
 it('everything that the pages refer to exists', () =>
   expectReferences((path) => ask('GET', at(path)), ['/', '/docs', '/docs/api', '/login', '/sign-up']))
 
-it('everything that the dashboard pages refer to exists', async () => {
+it('everything that the dashboard pages refer to exists', { tags: 'long' }, async () => {
   const visit = await signedIn(target)
   await expectReferences(visit.get, [
     ...['/dashboard', '/dashboard/data-stores', '/dashboard/data-stores/new', '/dashboard/pipes'],
@@ -139,7 +139,7 @@ it('the metrics require their token', async () => {
   )
 })
 
-it('tells a client that guesses too often when to retry', async () => {
+it('tells a client that guesses too often when to retry', { tags: 'long' }, async () => {
   const csrf = await ask('GET', at('/api/auth/csrf'))
   const fields = { 'Content-Type': 'application/x-www-form-urlencoded', Cookie: cookiesOf(csrf) }
   const { csrfToken } = JSON.parse(csrf.body)

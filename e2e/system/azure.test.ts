@@ -82,7 +82,7 @@ describe('an upload to Azure', () => {
     })
   }
 
-  it('sends a part whose response was lost as the same block again', async () => {
+  it('sends a part whose response was lost as the same block again', { tags: 'long' }, async () => {
     const whole = randomBytes(20 * MiB)
     const node = await start()
     const client = await site.client(node)

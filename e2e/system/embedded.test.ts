@@ -245,7 +245,7 @@ for (const [name, option, words] of [
   ['a full disk', 'size=8m', 'MiB left, and Sluice needs 32 to start. Free up space'],
   ['a read-only file system', 'ro', 'its file system is read-only'],
 ] as const) {
-  it(`reports ${name}`, async (test) => {
+  it(`reports ${name}`, { tags: 'long' }, async (test) => {
     using folder = temporaryFolder()
     const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', option, 'none', folder.path]).status === 0
     only(mounted, 'This user may not mount such a file system.', test)
@@ -257,14 +257,14 @@ for (const [name, option, words] of [
   })
 }
 
-it('reports a file in place of the folder', () => {
+it('reports a file in place of the folder', { tags: 'long' }, () => {
   using folder = temporaryFolder()
   const file = join(folder.path, 'data')
   writeFileSync(file, '')
   expect(refusalOf(file)).toContain(`Sluice cannot use ${file}: there is a file where a folder is needed.`)
 })
 
-it('suggests DATABASE_URL if no package has a PostgreSQL for the platform', () => {
+it('suggests DATABASE_URL if no package has a PostgreSQL for the platform', { tags: 'long' }, () => {
   using folder = temporaryFolder()
   const other = 'data:text/javascript,Object.defineProperty(process, "arch", { value: "riscv64" })'
   expect(refusalOf(folder.path, ['--import', other])).toMatch(

@@ -229,7 +229,9 @@ it('does not connect an account with the same address automatically, and lets it
   expect(await stranger.open('/dashboard')).toBe(200)
 })
 
-it("does not connect a different address, an unverified one, or another user's", async () => {
+it("does not connect a different address, an unverified one, or another user's", {
+  tags: 'long',
+}, async () => {
   const { userId, email } = await withPassword()
   const owner = browser()
   await owner.signInByPassword(email)

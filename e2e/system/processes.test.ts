@@ -168,7 +168,9 @@ async function hold(): Promise<string> {
   return url
 }
 
-it('every process exits with its supervisor, and the next start releases their leases', async () => {
+it('every process exits with its supervisor, and the next start releases their leases', {
+  tags: 'long',
+}, async () => {
   const url = await hold()
   const many = descendantsOf(sluice.pid)
   await sluice.kill()

@@ -155,7 +155,7 @@ it.each([
   expect(problem.type).toBe(`${node.baseUrl}/docs/problems/${code}`)
 })
 
-it('gives each problem a type that is the address of a page that explains it', async () => {
+it('gives each problem a type that is the address of a page that explains it', { tags: 'long' }, async () => {
   for (const [code, [, title]] of Object.entries(errorCodes)) {
     const page = await fetch(`${node.baseUrl}/docs/problems/${code}`)
     expect([code, page.status]).toEqual([code, 200])

@@ -77,7 +77,7 @@ describe('a worker killed at the step', () => {
     // The attempt is recorded: the receiver is never called again.
     { step: 'recorded', calls: 1 },
   ])
-    it(step, longUnless(['claimed', 'called', 'recorded'].includes(step)), async () => {
+    it(step, longUnless(['called', 'recorded'].includes(step)), async () => {
       const output = await addOutput(database.db, receiver.url)
       const fileId = await emit(output)
       const victim = await startWorker({ DIE_AT: step })
@@ -127,7 +127,9 @@ describe('a worker killed at the step', () => {
   })
 })
 
-it('a worker killed while serving a dead and a healthy output loses nothing, and only attempts in progress are repeated', async () => {
+it('a worker killed while serving a dead and a healthy output loses nothing, and only attempts in progress are repeated', {
+  tags: 'long',
+}, async () => {
   const healthy = await addOutput(database.db, receiver.url)
   const { workspaceId, pipeId } = healthy
   const gone = await startReceiver(500)

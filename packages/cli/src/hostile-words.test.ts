@@ -106,9 +106,14 @@ it.concurrent.each(commands)(
     expect(said).not.toMatch(STEERING)
     expect(said).not.toMatch(/^forged line/m)
     if (!['login', 'trigger', 'verify', 'export'].includes(name)) expect(said).toContain('\\u001b]0;PWNED')
-    if (name === 'listen') return
-    const json = await run([...args(), '--json'], options)
-    expect(json).not.toMatch(STEERING)
+  },
+)
+
+it.concurrent.each(commands.filter(([name]) => name !== 'listen'))(
+  '%s --json escapes characters that would control the terminal',
+  { tags: 'long' },
+  async (_, args, options) => {
+    expect(await run([...args(), '--json'], options)).not.toMatch(STEERING)
   },
 )
 
