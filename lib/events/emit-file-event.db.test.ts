@@ -38,6 +38,7 @@ describeWithDatabase('emitFileEvent', (database) => {
     const [event] = emitted.events
     expect(JSON.parse(event!.payload!)).toEqual({
       id: event!.id,
+      type: 'file.status_changed',
       event: 'file.status_changed',
       timestamp: '2026-11-05T10:00:00.123Z',
       data: {

@@ -136,6 +136,12 @@ export const eventSchema = <Kind extends EventKind>(kind: Kind) =>
   z
     .object({
       id: z.uuid().describe('Event id, the same in every attempt: use it to recognize duplicates'),
+      type: z
+        .literal(kind)
+        .optional()
+        .describe(
+          'The same as event, as Standard Webhooks names it. Events from before an upgrade may not have it',
+        ),
       event: z.literal(kind),
       timestamp: instant.describe(
         kind === 'file.status_changed'

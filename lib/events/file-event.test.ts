@@ -40,6 +40,11 @@ it('matches its published schema', () => {
   expect(fileEventSchema.parse(test)).toMatchObject({ test: true })
 })
 
+it('has the members of Standard Webhooks', () => {
+  const { type, timestamp, data, event: name } = JSON.parse(fileEventBody(event))
+  expect([type, timestamp, data.status]).toEqual([name, '2026-11-05T10:00:00.007Z', 'transferred'])
+})
+
 it('has no checksum if there is no object', () => {
   expect(
     JSON.parse(fileEventBody({ ...event, file: { ...event.file, crc32: null } })).data.checksum,

@@ -7,7 +7,14 @@ import { invariant } from '../platform/kernel/errors.ts'
 export type EventFrame = { id: string; at: Date; test?: true }
 
 export function eventBody(kind: EventKind, { id, at, test }: EventFrame, data: object): string {
-  return JSON.stringify({ id, event: kind, timestamp: at.toISOString(), ...(test && { test }), data })
+  return JSON.stringify({
+    id,
+    type: kind,
+    event: kind,
+    timestamp: at.toISOString(),
+    ...(test && { test }),
+    data,
+  })
 }
 
 /** The data of a `file.status_changed`. The names in `data` come from the specification. */

@@ -58,6 +58,7 @@ function invent(status: (typeof STATUSES)[number]): FileStatusChanged {
   }
   return {
     id: randomUUID(),
+    type: 'file.status_changed',
     event: 'file.status_changed',
     timestamp: new Date().toISOString(),
     test: true,
