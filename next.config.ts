@@ -8,7 +8,14 @@ const config: NextConfig = {
   // `npm run check` checks the types of the entire repository.
   typescript: { ignoreBuildErrors: true },
   // Not bundled, since the server already loads these packages.
-  serverExternalPackages: ['pg-boss', 'pino', 'postgres', 'prom-client', 'nodemailer'],
+  serverExternalPackages: [
+    '@aws-sdk/credential-provider-node',
+    'pg-boss',
+    'pino',
+    'postgres',
+    'prom-client',
+    'nodemailer',
+  ],
   experimental: {
     turbopackFileSystemCacheForBuild: false,
     // Enables `forbidden()`, for pages that the user's role may not open.

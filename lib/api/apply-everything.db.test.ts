@@ -18,6 +18,7 @@ import { OPERATIONS } from './operations.ts'
  * a part of the file, or is listed below with the reason why it does not. The file below has a value for every field
  * that the operations accept.
  */
+const SETTINGS = { ASSUME_ROLES: '1' }
 const SETS: Record<string, string> = {
   createDataStore: 'dataStores',
   updateDataStore: 'dataStores',
@@ -136,6 +137,12 @@ dataStores:
     region: us-east-1
     bucket: films
     federation: { role: 'arn:aws:iam::123456789012:role/sluice' }
+  - name: role-of-server
+    provider: minio
+    endpoint: https://minio.internal
+    region: us-east-1
+    bucket: films
+    assumedRole: arn:aws:iam::123456789012:role/sluice
   - name: sas
     provider: azure
     endpoint: https://acmemedia.blob.core.windows.net
@@ -217,7 +224,7 @@ it.each(Object.entries(SETS))('has a value in the file for every field that %s a
 
 describeWithDatabase('a configuration file with everything', (database) => {
   it('is the same after being applied to an empty workspace, exported, applied to another one and exported again', async () => {
-    const runtime = testRuntime(database())
+    const runtime = testRuntime(database(), SETTINGS)
     const [one, two] = [await emptyWorkspace(runtime), await emptyWorkspace(runtime)]
     const secrets: string[] = []
     const env = Object.fromEntries(
@@ -239,7 +246,7 @@ describeWithDatabase('a configuration file with everything', (database) => {
   })
 
   it('leaves Senders in groups alone, because they are devices', async () => {
-    const runtime = testRuntime(database())
+    const runtime = testRuntime(database(), SETTINGS)
     const sluice = await emptyWorkspace(runtime)
     const { id: groupId } = await sluice.createSenderGroup({ name: 'Cameras' })
     await sluice.createSenders({ names: ['Camera 1', 'Camera 2'], groupId })
@@ -251,7 +258,7 @@ describeWithDatabase('a configuration file with everything', (database) => {
   })
 
   it('invites people, changes their roles, and removes them with --prune, but never an owner', async () => {
-    const runtime = testRuntime(database())
+    const runtime = testRuntime(database(), SETTINGS)
     const sluice = await emptyWorkspace(runtime)
     const file = (people: string) => `version: 1\npeople: [${people}]`
     const both = file('{ email: Ada@example.com, role: viewer }, { email: linus@example.com, role: viewer }')
@@ -277,7 +284,7 @@ describeWithDatabase('a configuration file with everything', (database) => {
   })
 
   it('can require a second factor, but not lift the requirement, which only an owner can do', async () => {
-    const sluice = await emptyWorkspace(testRuntime(database()))
+    const sluice = await emptyWorkspace(testRuntime(database(), SETTINGS))
     await apply(sluice, 'version: 1\nworkspace: { requireSecondFactor: true }')
     const ended = apply(sluice, 'version: 1\nworkspace: { requireSecondFactor: false }')
     await expect(ended).rejects.toThrow('this requires those of an owner')
@@ -285,7 +292,7 @@ describeWithDatabase('a configuration file with everything', (database) => {
   })
 
   it('changes only the hook settings that it contains, and deletes unlisted hooks with --prune', async () => {
-    const sluice = await emptyWorkspace(testRuntime(database()))
+    const sluice = await emptyWorkspace(testRuntime(database(), SETTINGS))
     const file = (hooks: string) => `version: 1
 dataStores:
   - { name: store, provider: other, endpoint: https://s3.example.com, region: eu, bucket: films, accessKeyId: A, secretAccessKey: S }

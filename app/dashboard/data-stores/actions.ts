@@ -29,7 +29,7 @@ export async function connect(_previous: unknown, data: FormData) {
   return act<{ refused?: BucketCheck }>('administer', data, async (runtime, actor) => {
     const input = parseInput(dataStoreInput, await read(data))
     // Nobody can trust a Data Store that does not exist yet.
-    if (!saveAnyway(data) && !input.federation) {
+    if (!saveAnyway(data) && !input.federation && !input.assumedRole) {
       const found = await checkBucket(runtime, actor, input)
       if (!found.ok) return { data: { refused: found } }
     }
@@ -113,6 +113,8 @@ async function read(data: FormData) {
       data.get('credentials') === 'file' ? (textOf(data, 'serviceAccountKey') ?? uploaded ?? '') : undefined,
     storageAccountKey: textOf(data, 'storageAccountKey'),
     sasToken: textOf(data, 'sasToken'),
+    // If none was given, the error belongs to this field.
+    ...(data.get('credentials') === 'server' && { assumedRole: textOf(data, 'assumedRole') ?? '' }),
     ...(data.get('credentials') === 'federation' && { federation: federationOf(data) }),
     storageClass: textOf(data, 'storageClass') ?? null,
     encryption: encryptionOf(encryption, textOf(data, 'kmsKeyId')),

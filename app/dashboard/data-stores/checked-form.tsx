@@ -7,13 +7,14 @@ import { Notice } from '#components/ui/notice.tsx'
 import type { BucketCheck } from '#drizzle/schema/index.ts'
 import type { DataStore } from '#lib/workspace/data-stores/data-store.ts'
 import { CheckedOperations, LeastPolicy } from './check-findings.tsx'
+import type { ServerFacts } from './credentials.tsx'
 import { DataStoreForm } from './data-store-form.tsx'
 import type { FormPreset } from './provider-presets.ts'
 
 type Outcome = { refused?: BucketCheck }
 type Props = {
   presets: FormPreset[]
-  unreachable: string | undefined
+  server: ServerFacts
   store?: DataStore
   action: FormAction<Outcome>
 }
@@ -22,7 +23,7 @@ type Props = {
  * Checks the input before saving it. The result scrolls into view: below the form if nothing was saved, otherwise above
  * it.
  */
-export function CheckedForm({ presets, unreachable, store, action }: Props) {
+export function CheckedForm({ presets, server, store, action }: Props) {
   const [refused, setRefused] = useState<BucketCheck>()
   const result = useRef<HTMLDivElement>(null)
   useEffect(() => {
@@ -43,7 +44,7 @@ export function CheckedForm({ presets, unreachable, store, action }: Props) {
     <>
       <DataStoreForm
         presets={presets}
-        unreachable={unreachable}
+        server={server}
         {...(store && { store })}
         submit="Check and save"
         action={action}

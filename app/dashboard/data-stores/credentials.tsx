@@ -1,18 +1,25 @@
-import { useState } from 'react'
+import { type ComponentProps, useState } from 'react'
 import { SelectField, TextArea, TextField } from '#components/ui/field.tsx'
 import type { DataStore } from '#lib/workspace/data-stores/data-store.ts'
 import type { FormPreset } from './provider-presets.ts'
 
 type Provider = FormPreset['provider']
+export type ServerFacts = {
+  /** Why clouds cannot trust this server. */
+  unreachable: string | undefined
+  /** Roles may trust this server's own identity. */
+  assumesRoles: boolean
+}
+
 type CredentialsProps = {
   provider: Provider
   store: DataStore | undefined
-  /** Why clouds cannot trust this server. */
-  unreachable: string | undefined
+  server: ServerFacts
 }
 
 const FEDERATION: [string, string] = ['federation', 'No secret: the cloud trusts this server (federation)']
-const ACCESS_KEY_OR_ROLE: [string, string][] = [['hmac', 'Access key'], FEDERATION]
+const SERVER: [string, string] = ['server', 'No secret: a role trusts this server’s identity at AWS']
+const ACCESS_KEY_OR_ROLE: [string, string][] = [['hmac', 'Access key'], FEDERATION, SERVER]
 
 /** The kinds of credentials of providers that have several. */
 const KINDS: Partial<Record<Provider, [string, string][]>> = {
@@ -23,15 +30,18 @@ const KINDS: Partial<Record<Provider, [string, string][]>> = {
   azure: [['sas', 'Shared access signature (SAS)'], ['account', 'Storage account key'], FEDERATION],
 }
 
-function kindOf({ provider, serviceAccount, sas, federation }: DataStore): string {
+function kindOf({ provider, serviceAccount, sas, federation, assumedRole }: DataStore): string {
+  if (assumedRole) return 'server'
   if (federation) return 'federation'
   if (provider === 'azure') return sas ? 'sas' : 'account'
   return serviceAccount ? 'file' : 'hmac'
 }
 
 /** The fields for a Data Store's credentials. */
-export function Credentials({ provider, store, unreachable }: CredentialsProps) {
-  const kinds = KINDS[provider]
+export function Credentials({ provider, store, server }: CredentialsProps) {
+  const kinds = KINDS[provider]?.filter(
+    (kind) => kind !== SERVER || server.assumesRoles || store?.assumedRole,
+  )
   const [kind, setKind] = useState(store ? kindOf(store) : kinds?.[0]?.[0])
   if (!kinds) return <AccessKey store={store} />
   const kept = store && kindOf(store) === kind ? store : undefined
@@ -50,7 +60,17 @@ export function Credentials({ provider, store, unreachable }: CredentialsProps) 
       {kind === 'sas' && <Secret name="sasToken" label="SAS token" isKept={kept !== undefined} />}
       {kind === 'account' && <Secret name="storageAccountKey" label="Key" isKept={kept !== undefined} />}
       {kind === 'federation' && (
-        <Federation provider={provider} given={kept?.federation ?? undefined} unreachable={unreachable} />
+        <Federation provider={provider} given={kept?.federation ?? undefined} server={server} />
+      )}
+      {kind === 'server' && (
+        <>
+          <IdentifierField
+            name="assumedRole"
+            label="Role (ARN)"
+            defaultValue={kept?.assumedRole ?? undefined}
+          />
+          <AfterSaving />
+        </>
       )}
     </>
   )
@@ -102,7 +122,7 @@ type FederationField = keyof NonNullable<DataStore['federation']>
 
 type FederationProps = Omit<CredentialsProps, 'store'> & { given: DataStore['federation'] | undefined }
 
-function Federation({ provider, given, unreachable }: FederationProps) {
+function Federation({ provider, given, server: { unreachable } }: FederationProps) {
   return (
     <>
       {unreachable && (
@@ -111,22 +131,28 @@ function Federation({ provider, given, unreachable }: FederationProps) {
         </p>
       )}
       {(FEDERATION_FIELDS[provider] ?? ROLE_FIELD).map(([name, label]) => (
-        <TextField
+        <IdentifierField
           key={name}
           name={`federation.${name}`}
           label={label}
           optional={name === 'serviceAccount'}
           defaultValue={given?.[name]}
-          mono
-          spellCheck={false}
-          autoComplete="off"
-          className="sm:col-span-2"
         />
       ))}
-      <p className="text-ink-soft text-sm sm:col-span-2">
-        The Data Store's page shows what to paste in your cloud, after it is saved.
-      </p>
+      <AfterSaving />
     </>
+  )
+}
+
+function IdentifierField(props: ComponentProps<typeof TextField>) {
+  return <TextField {...props} mono spellCheck={false} autoComplete="off" className="sm:col-span-2" />
+}
+
+function AfterSaving() {
+  return (
+    <p className="text-ink-soft text-sm sm:col-span-2">
+      The Data Store's page shows what to paste in your cloud, after it is saved.
+    </p>
   )
 }
 

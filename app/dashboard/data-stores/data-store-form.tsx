@@ -6,14 +6,13 @@ import { Chevron } from '#components/ui/chevron.tsx'
 import { CheckField, SelectField, TextField } from '#components/ui/field.tsx'
 import type { FormAction } from '#components/ui/form-state.ts'
 import type { DataStore } from '#lib/workspace/data-stores/data-store.ts'
-import { Credentials } from './credentials.tsx'
+import { Credentials, type ServerFacts } from './credentials.tsx'
 import { ProviderPicker } from './provider-picker.tsx'
 import type { FormPreset } from './provider-presets.ts'
 
 type Props<Data> = {
   presets: FormPreset[]
-  /** Why clouds cannot trust this server. */
-  unreachable: string | undefined
+  server: ServerFacts
   store?: DataStore
   submit: string
   action: FormAction<Data>
@@ -23,7 +22,7 @@ type Props<Data> = {
 }
 
 export function DataStoreForm<Data = undefined>(props: Props<Data>) {
-  const { presets, unreachable, store, submit, action, onDone, outcome, aside } = props
+  const { presets, server, store, submit, action, onDone, outcome, aside } = props
   const [provider, setProvider] = useState(store?.provider ?? 'aws')
   const preset = presets.find((one) => one.provider === provider)!
   const moved = store?.provider !== provider
@@ -109,7 +108,7 @@ export function DataStoreForm<Data = undefined>(props: Props<Data>) {
           key={`credentials of ${provider}`}
           provider={provider}
           store={moved ? undefined : store}
-          unreachable={unreachable}
+          server={server}
         />
       </fieldset>
       <details className="group border-t pt-4">

@@ -10,6 +10,7 @@ export function Trust({ store }: { store: DataStore }) {
   const { issuer, subject } = store.identity
   const steps = trustSteps({ ...store, uses: [] })
   if (!store.federation && steps.length === 0) return null
+
   return (
     <Panel
       title="Trust instead of keys"

@@ -29,5 +29,5 @@ export function explainAzureCode({ code, told }: BucketError, { bucket }: Bucket
     }
   if (code in FINAL) return { final: true, message: FINAL[code]! }
   if (told?.status !== 403) return undefined
-  return { final: false, message: `Refused (${code}): the SAS does not have the permission for this.` }
+  return { final: false, message: `Refused (${code}): the credentials do not have the permission for this.` }
 }

@@ -9,6 +9,7 @@ import {
 import {
   type AwsFederation,
   assumeFederatedRole,
+  assumeRole,
   type GoogleFederation,
   requestGoogleToken,
 } from '../temporary/federation.ts'
@@ -17,7 +18,11 @@ import { requestToken, type ServiceAccountKey } from '../temporary/service-accou
 import type { SessionKey } from '../temporary/sts.ts'
 import { type AccessKey, createSigner, sha256, UNSIGNED_PAYLOAD } from './sign-request.ts'
 
-export type S3Credentials = AccessKey | ServiceAccountKey | { federation: AwsFederation | GoogleFederation }
+export type S3Credentials =
+  | AccessKey
+  | ServiceAccountKey
+  | { assumedRole: string }
+  | { federation: AwsFederation | GoogleFederation }
 
 /** Proves to the bucket that a request has the Data Store's credentials. */
 export function authorizeS3(
@@ -34,8 +39,6 @@ export function authorizeS3(
   const token = (request: () => Promise<Temporary<string>>) =>
     authorizeTemporarily(async () => withToken(await request()), rejectsToken, clock)
   if ('email' in credentials) return token(() => requestToken(credentials, deps))
-  const { federation } = credentials
-  if ('identityProvider' in federation) return token(() => requestGoogleToken(federation, place, deps))
   const session = (request: () => Promise<Temporary<SessionKey>>) =>
     authorizeTemporarily(
       async () => {
@@ -45,7 +48,11 @@ export function authorizeS3(
       rejectsSession,
       clock,
     )
-  return session(() => assumeFederatedRole(federation, place, deps))
+  if ('assumedRole' in credentials) return session(() => assumeRole(credentials.assumedRole, place, deps))
+  const { federation } = credentials
+  return 'role' in federation
+    ? session(() => assumeFederatedRole(federation, place, deps))
+    : token(() => requestGoogleToken(federation, place, deps))
 }
 
 const withToken = ({ value, lifetimeMs }: Temporary<string>): Temporary<Sign> => ({

@@ -1,9 +1,10 @@
 import type { BucketDeps } from '../call-bucket.ts'
-import type { AccessKey } from '../s3/sign-request.ts'
+import { createSigner, sha256 } from '../s3/sign-request.ts'
 import type { Temporary } from './keep-renewed.ts'
-import { failure, parseJson, readToken, requestCredentials } from './request-credentials.ts'
+import { failure, formOf, parseJson, readToken, requestCredentials } from './request-credentials.ts'
+import type { ServerKeys } from './server-identity.ts'
 import { GOOGLE_SCOPE } from './service-account.ts'
-import { readSession, STS_VERSION, stsOf } from './sts.ts'
+import { mayAssumeAt, readSession, STS_VERSION, stsOf } from './sts.ts'
 
 /**
  * A Data Store without a secret: a short statement by Sluice about the Data Store is exchanged for temporary
@@ -20,7 +21,7 @@ export type Identity = {
   subject: string
   issueStatement(audience: string): Promise<string>
   /** Obtains this server's own keys at AWS. Undefined if Data Stores may not use them. */
-  serverKeys?: (() => Promise<AccessKey & { sessionToken?: string | undefined }>) | undefined
+  serverKeys?: (() => Promise<ServerKeys>) | undefined
 }
 
 type Place = { endpoint: string; region: string }
@@ -47,6 +48,27 @@ export async function assumeFederatedRole({ role }: AwsFederation, place: Place,
     WebIdentityToken: statement,
   }
   return readSession(url, await requestCredentials({ url, body, advice: ADVICE }, deps.agents), deps.clock)
+}
+
+/** https://docs.aws.amazon.com/STS/latest/APIReference/API_AssumeRole.html */
+export async function assumeRole(role: string, place: Place, { identity, clock, agents }: Deps) {
+  if (!identity?.serverKeys)
+    throw failure('refused', 'The operator does not allow roles that trust this server.')
+  const url = stsOf(place)
+  if (!mayAssumeAt(place)) throw failure('refused', `Roles that trust this server are only possible at AWS.`)
+  const body = {
+    Action: 'AssumeRole',
+    Version: STS_VERSION,
+    RoleArn: role,
+    RoleSessionName: 'sluice',
+    ExternalId: identity.subject,
+  }
+  const sign = createSigner(place.region, await identity.serverKeys(), 'sts')
+  const unsigned = { method: 'POST', path: url.pathname, query: {}, headers: { host: url.host } }
+  const headers = sign({ ...unsigned, payloadHash: sha256(formOf(body)) }, clock.now())
+  const advice =
+    'Check that the role trusts this server, and requires the external ID that the Data Store shows.'
+  return readSession(url, await requestCredentials({ url, body, headers, advice }, agents), clock)
 }
 
 /** https://learn.microsoft.com/entra/identity-platform/v2-oauth2-client-creds-grant-flow, third case */

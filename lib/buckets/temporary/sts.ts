@@ -1,4 +1,5 @@
 import type { Clock } from '../../platform/kernel/clock.ts'
+import { isOnInternet } from '../../platform/net/judge-connection.ts'
 import { tag } from '../bucket-error.ts'
 import type { AccessKey } from '../s3/sign-request.ts'
 import type { Temporary } from './keep-renewed.ts'
@@ -13,6 +14,10 @@ export function stsOf({ endpoint, region }: { endpoint: string; region: string }
   const [, suffix] = /\.(amazonaws\.(?:com|com\.cn|eu))$/.exec(new URL(endpoint).hostname) ?? []
   return new URL(suffix ? `https://sts.${region}.${suffix}/` : `${endpoint}/`)
 }
+
+/** Requests with this server's identity only go to AWS, or to where the operator allows private addresses. */
+export const mayAssumeAt = (place: { endpoint: string; region: string }): boolean =>
+  stsOf(place).origin !== new URL(place.endpoint).origin || !isOnInternet(place.endpoint)
 
 export function readSession(url: URL, xml: string, clock: Clock): Temporary<SessionKey> {
   const [accessKeyId, secretAccessKey, sessionToken, expiration] = [

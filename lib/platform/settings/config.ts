@@ -64,6 +64,8 @@ export type Config = {
   /** The maximum combined rate of each workspace's imports; 0 means unlimited. */
   importBytesPerSecond: number
   allowedPrivateHosts: string[]
+  /** Data Stores may use roles that trust this server's own identity at AWS. */
+  assumeRoles: boolean
   logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent'
   accessLog: 'off' | 'errors' | 'all'
   /** Set with OTEL_EXPORTER_OTLP_ENDPOINT; OpenTelemetry itself reads it and the other OTEL_ settings. */
@@ -216,6 +218,7 @@ function assemble(parsed: Parsed, dataDir: string, local: LocalSecrets | undefin
     importBytesPerSecond: parsed.IMPORT_BYTES_PER_SECOND ?? 0,
     allowedPrivateHosts:
       parsed.ALLOWED_PRIVATE_HOSTS ?? (embedded && isForThisMachineAlone(reach) ? ['*'] : []),
+    assumeRoles: parsed.ASSUME_ROLES ?? false,
     logLevel: parsed.LOG_LEVEL ?? 'info',
     accessLog: parsed.ACCESS_LOG ?? 'errors',
     tracing: parsed.OTEL_EXPORTER_OTLP_ENDPOINT

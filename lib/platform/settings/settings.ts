@@ -244,6 +244,12 @@ export const settings = {
     example: 'minio.internal:9000',
     schema: list,
   },
+  ASSUME_ROLES: {
+    description:
+      "1 lets Data Stores use roles at AWS that trust this server's own identity there: environment variables, a web identity token file, or the metadata of its container or instance. Each role must require the external ID that its Data Store shows.",
+    example: '0',
+    schema: flag,
+  },
   LOG_LEVEL: {
     description: 'Log level.',
     example: 'info',

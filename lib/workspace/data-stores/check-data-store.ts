@@ -172,7 +172,9 @@ function diagnose(probe: Probe, place: Place, nowMs: number): BucketCheck {
 function toPaste(place: Place): string {
   const { credentials, identity } = place
   const federation = credentials && 'federation' in credentials ? credentials.federation : null
-  const steps = federation && identity ? trustSteps({ ...place, identity, federation }) : []
+  const assumedRole = credentials && 'assumedRole' in credentials ? credentials.assumedRole : null
+  const trusts = identity && (federation || assumedRole)
+  const steps = trusts ? trustSteps({ ...place, identity, federation, assumedRole }) : []
   return steps[0]?.code ?? leastPolicy(place)
 }
 

@@ -6,7 +6,7 @@ import type { Runtime } from '../../platform/runtime.ts'
 import { sealsForColumns } from '../../platform/vault.ts'
 import { chooseCredentials, sealCredentials } from './credentials.ts'
 import { type DataStore, type DataStoreInput, toDataStore } from './data-store.ts'
-import { assertReachable } from './federation.ts'
+import { assertPossible } from './federation.ts'
 import { resolvePlace } from './resolve-place.ts'
 
 export async function createDataStore(
@@ -16,7 +16,7 @@ export async function createDataStore(
 ): Promise<DataStore> {
   const place = resolvePlace(input, config.allowedPrivateHosts)
   const credentials = chooseCredentials(input.provider, input)
-  assertReachable(config.baseUrl, credentials, place.endpoint)
+  assertPossible(config, credentials, place)
   const id = uuidv7(clock.now())
   const now = new Date(clock.now())
   return db.transaction(async (tx) => {

@@ -116,6 +116,7 @@ export const credentialsFields = {
   storageAccountKey: storageAccountKeyField.optional(),
   sasToken: sasTokenField.optional(),
   federation: federationField.optional(),
+  assumedRole: roleField.optional(),
 }
 
 /** What may be shown of it is all of it. */

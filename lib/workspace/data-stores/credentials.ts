@@ -39,6 +39,10 @@ function halvesOf(credentials: Credentials): [shown: string, hidden: string] {
     const { email, keyId, ...hidden } = credentials
     return [JSON.stringify({ email, keyId }), JSON.stringify(hidden)]
   }
+  if ('assumedRole' in credentials) {
+    const { assumedRole } = credentials
+    return [JSON.stringify({ keyId: assumedRole, assumedRole }), JSON.stringify({ assumedRole })]
+  }
   if ('federation' in credentials) {
     const { federation } = credentials
     return [JSON.stringify({ keyId: nameOf(federation), federation }), JSON.stringify({ federation })]
@@ -63,13 +67,15 @@ export function openCredentials(vault: Vault, row: Sealed): Credentials {
 
 export function showCredentials(vault: Vault, row: Sealed) {
   const shown = vault.open(row.accessKeyIdEncrypted, accessKeyPlace(row.id))
-  if (!isJson(shown)) return { accessKeyId: shown, serviceAccount: null, sas: null, federation: null }
-  const { keyId, email, sas, federation } = JSON.parse(shown)
+  if (!isJson(shown))
+    return { accessKeyId: shown, serviceAccount: null, sas: null, federation: null, assumedRole: null }
+  const { keyId, email, sas, federation, assumedRole } = JSON.parse(shown)
   return {
     accessKeyId: keyId,
     serviceAccount: email ?? null,
     sas: sas ?? null,
     federation: federation ?? null,
+    assumedRole: assumedRole ?? null,
   }
 }
 
@@ -79,11 +85,11 @@ type Field = keyof GivenCredentials
 
 /** The kinds of credentials that each provider accepts, by the first field of each; all others accept access keys. */
 const ACCEPTS: Partial<Record<ProviderName, readonly Field[]>> = {
-  aws: ['accessKeyId', 'federation'],
+  aws: ['accessKeyId', 'federation', 'assumedRole'],
   gcs: ['accessKeyId', 'serviceAccountKey', 'federation'],
   azure: ['sasToken', 'storageAccountKey', 'federation'],
-  minio: ['accessKeyId', 'federation'],
-  other: ['accessKeyId', 'federation'],
+  minio: ['accessKeyId', 'federation', 'assumedRole'],
+  other: ['accessKeyId', 'federation', 'assumedRole'],
 }
 const ACCESS_KEY: readonly Field[] = ['accessKeyId']
 
@@ -94,12 +100,21 @@ export function chooseCredentials(
   before?: Credentials,
 ): Credentials {
   const accepted = ACCEPTS[provider] ?? ACCESS_KEY
-  const { accessKeyId, secretAccessKey, serviceAccountKey, storageAccountKey, sasToken, federation } = given
+  const {
+    accessKeyId,
+    secretAccessKey,
+    serviceAccountKey,
+    storageAccountKey,
+    sasToken,
+    federation,
+    assumedRole,
+  } = given
   const kinds: Partial<Record<Field, Credentials | Partial<AccessKey>>> = {
     ...((accessKeyId ?? secretAccessKey) !== undefined && { accessKeyId: { accessKeyId, secretAccessKey } }),
     ...(serviceAccountKey && { serviceAccountKey }),
     ...(storageAccountKey && { storageAccountKey: { storageAccountKey } }),
     ...(sasToken && { sasToken: { sasToken } }),
+    ...(assumedRole && { assumedRole: { assumedRole } }),
     ...(federation && { federation: { federation } as Credentials }),
   }
   const [kind, other] = (Object.keys(kinds) as Field[]).reverse()
@@ -132,6 +147,7 @@ function completePair(chosen: Partial<AccessKey> = {}, kept?: Credentials): Acce
 function kindOf(credentials: Credentials): Field {
   if ('email' in credentials) return 'serviceAccountKey'
   if ('federation' in credentials) return 'federation'
+  if ('assumedRole' in credentials) return 'assumedRole'
   if ('sasToken' in credentials) return 'sasToken'
   return 'storageAccountKey' in credentials ? 'storageAccountKey' : 'accessKeyId'
 }

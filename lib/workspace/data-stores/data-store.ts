@@ -74,7 +74,8 @@ export const dataStoreAnswer = z.strictObject({
     .strictObject({ permissions: z.string().nullable(), expiresAt: z.iso.datetime().nullable() })
     .nullable(),
   federation: federationAnswer.nullable(),
-  /** By which clouds recognize the Data Store, if they trust this server. */
+  assumedRole: z.string().nullable(),
+  /** By which clouds recognize the Data Store, if they trust this server. The subject is also its external ID. */
   identity: z.strictObject({ issuer: z.string(), subject: z.string() }),
   storageClass: z.string().nullable(),
   encryption: encryptionField.nullable(),

@@ -23,6 +23,7 @@ const place = {
   region: 'eu-central-1',
   encryption: null,
   uses: [],
+  assumedRole: null,
   identity: { issuer, subject },
 }
 

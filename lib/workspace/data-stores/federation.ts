@@ -1,10 +1,13 @@
 import type { ProviderName } from '#drizzle/schema/index.ts'
 import type { Credentials } from '../../buckets/open-bucket.ts'
 import type { Federation, Identity } from '../../buckets/temporary/federation.ts'
+import { readServerKeys } from '../../buckets/temporary/server-identity.ts'
+import { mayAssumeAt } from '../../buckets/temporary/sts.ts'
 import { issueStatement, subjectOf } from '../../identity/issuer/statements.ts'
 import { type FieldError, invalidRequest } from '../../platform/kernel/errors.ts'
 import { isOnInternet } from '../../platform/net/judge-connection.ts'
 import type { Runtime } from '../../platform/runtime.ts'
+import type { Config } from '../../platform/settings/config.ts'
 import type { GivenFederation } from './credentials-fields.ts'
 
 /** Data Stores without a secret, which prove who they are to a cloud that trusts this server's statements. */
@@ -46,7 +49,11 @@ export function identityOf(
   row: { id: string; workspaceId: string },
 ): Identity {
   const subject = subjectOf(row)
-  return { subject, issueStatement: (audience) => issueStatement(runtime, { subject, audience }) }
+  return {
+    subject,
+    issueStatement: (audience) => issueStatement(runtime, { subject, audience }),
+    serverKeys: runtime.config.assumeRoles ? readServerKeys : undefined,
+  }
 }
 
 /** Why clouds cannot read this server's keys. Undefined if its address looks public. */
@@ -57,14 +64,30 @@ export function whyUnreachable(baseUrl: string): string | undefined {
   return port ? `${baseUrl} has a port, which AWS does not support` : undefined
 }
 
-/** Clouds have to read this server's keys. A service at a private address may be able to where they are not. */
-export function assertReachable(baseUrl: string, credentials: Credentials, endpoint: string): void {
+/** What the form for a Data Store says about the server. */
+export const readServerFacts = ({ baseUrl, assumeRoles }: Pick<Config, 'baseUrl' | 'assumeRoles'>) => ({
+  unreachable: whyUnreachable(baseUrl),
+  assumesRoles: assumeRoles,
+})
+
+/** What is possible depends on the server: clouds have to read its keys, and its own identity is its operator's. */
+export function assertPossible(
+  { baseUrl, assumeRoles }: Pick<Config, 'baseUrl' | 'assumeRoles'>,
+  credentials: Credentials,
+  place: { endpoint: string; region: string },
+): void {
+  const { endpoint } = place
+  if ('assumedRole' in credentials && !assumeRoles)
+    throw fault('assumedRole', 'is not allowed on this server. Its operator can allow it with ASSUME_ROLES=1')
+  if ('assumedRole' in credentials && !mayAssumeAt(place))
+    throw fault('assumedRole', 'is only possible at AWS')
+  // A service at a private address may be able to read the keys where clouds are not.
   const why = 'federation' in credentials && isOnInternet(endpoint) ? whyUnreachable(baseUrl) : undefined
   if (why)
-    throw invalidRequest([
-      {
-        field: 'federation',
-        message: `is not possible on this server: clouds have to read its keys, but ${why}. Use keys instead`,
-      },
-    ])
+    throw fault(
+      'federation',
+      `is not possible on this server: clouds have to read its keys, but ${why}. Use keys${assumeRoles ? ' or assumedRole' : ''} instead`,
+    )
 }
+
+const fault = (field: string, message: string) => invalidRequest([{ field, message }])

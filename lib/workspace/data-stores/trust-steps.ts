@@ -7,13 +7,14 @@ import { partitionOf } from './resolve-place.ts'
 
 export type TrustStep = { title: string; code: string }
 type Place = Parameters<typeof leastPolicy>[0] &
-  Pick<DataStore, 'identity'> & { endpoint: string; federation: GivenFederation | null }
+  Pick<DataStore, 'identity' | 'assumedRole'> & { endpoint: string; federation: GivenFederation | null }
 
 /**
  * What to paste on the other side, so that a cloud trusts this server's statements about one Data Store: commands, and
  * the same for Terraform. Empty if the provider has no federation, or has its own way.
  */
 export function trustSteps(place: Place): TrustStep[] {
+  if (place.assumedRole) return trustInServer(place.assumedRole, place)
   const steps = { aws: trustInAws, azure: trustInAzure, gcs: trustInGoogle }[place.provider as 'aws']
   return steps?.(place) ?? []
 }
@@ -68,6 +69,29 @@ resource "aws_iam_role_policy" "uploads" {
   ${indent(policy.replaceAll(`\${`, () => `$\${`))}
   JSON
 }`,
+    },
+  ]
+}
+
+/** For a role that trusts this server's own identity, which only its operator knows. */
+function trustInServer(role: string, place: Place): TrustStep[] {
+  const name = role.split('/').at(-1)
+  const trust = {
+    Version: '2012-10-17',
+    Statement: [
+      {
+        Effect: 'Allow',
+        Principal: { AWS: '<ARN of the role or user of this server>' },
+        Action: 'sts:AssumeRole',
+        Condition: { StringEquals: { 'sts:ExternalId': place.identity.subject } },
+      },
+    ],
+  }
+  return [
+    {
+      title: 'AWS CLI',
+      code: `aws iam create-role --role-name ${name} --assume-role-policy-document '${json(trust)}'
+aws iam put-role-policy --role-name ${name} --policy-name uploads --policy-document '${leastPolicy(place)}'`,
     },
   ]
 }

@@ -6,7 +6,7 @@ import type { Runtime } from '../../platform/runtime.ts'
 import { sealsForColumns } from '../../platform/vault.ts'
 import { chooseCredentials, openCredentials, sealCredentials, withoutCredentials } from './credentials.ts'
 import { type DataStore, type DataStoreChanges, toDataStore } from './data-store.ts'
-import { assertReachable } from './federation.ts'
+import { assertPossible } from './federation.ts'
 import { countUploadsUnderWay, type DataStoreRow, findDataStore, uploads } from './read-data-stores.ts'
 import { resolvePlace, usualEndpoint } from './resolve-place.ts'
 
@@ -27,7 +27,7 @@ export async function updateDataStore(
     const moves = isElsewhere(before, after)
     if (moves) await assertIdle(tx, id)
     const credentials = chooseCredentials(after.provider, changes, openCredentials(vault, before))
-    if (changes.federation) assertReachable(config.baseUrl, credentials, after.endpoint)
+    if (changes.federation || changes.assumedRole) assertPossible(config, credentials, after)
     const [row] = await tx
       .update(dataStores)
       .set({

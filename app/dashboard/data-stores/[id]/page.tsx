@@ -4,7 +4,7 @@ import { PageHeader } from '#components/shell/page-header.tsx'
 import { CopyableId } from '#components/ui/copyable.tsx'
 import { Panel } from '#components/ui/panel.tsx'
 import { getRuntime } from '#lib/platform/runtime.ts'
-import { whyUnreachable } from '#lib/workspace/data-stores/federation.ts'
+import { readServerFacts } from '#lib/workspace/data-stores/federation.ts'
 import { readStates, showDataStore } from '#lib/workspace/data-stores/read-data-stores.ts'
 import { currentActor } from '../../../session.ts'
 import { orNotFound } from '../../or-not-found.ts'
@@ -42,7 +42,7 @@ export default async function DataStorePage({ params }: { params: Promise<{ id: 
           <CheckedForm
             store={store}
             presets={FORM_PRESETS}
-            unreachable={whyUnreachable(store.identity.issuer)}
+            server={readServerFacts(getRuntime().config)}
             action={update.bind(null, id)}
           />
         </Panel>

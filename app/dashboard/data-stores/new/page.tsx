@@ -4,7 +4,7 @@ import { Notice } from '#components/ui/notice.tsx'
 import { Panel } from '#components/ui/panel.tsx'
 import { isDemoLocal } from '#lib/dashboard/demo/local-demo.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
-import { whyUnreachable } from '#lib/workspace/data-stores/federation.ts'
+import { readServerFacts } from '#lib/workspace/data-stores/federation.ts'
 import { requireSession } from '../../../session.ts'
 import { connect, connectLocal } from '../actions.ts'
 import { CheckedForm } from '../checked-form.tsx'
@@ -32,11 +32,7 @@ export default async function NewDataStore() {
         </Notice>
       )}
       <Panel title="Bucket" className="max-w-3xl">
-        <CheckedForm
-          presets={FORM_PRESETS}
-          unreachable={whyUnreachable(getRuntime().config.baseUrl)}
-          action={connect}
-        />
+        <CheckedForm presets={FORM_PRESETS} server={readServerFacts(getRuntime().config)} action={connect} />
       </Panel>
     </>
   )

@@ -33,10 +33,11 @@ export function toDocument(found: Workspace, secrets: string[]): object {
   return {
     workspace: workspace.workspace,
     dataStores: workspace.dataStores.map(({ name, fields }) => {
-      const { accessKeyId, serviceAccount, sas, federation, ...others } = fields
+      const { accessKeyId, serviceAccount, sas, federation, assumedRole, ...others } = fields
       const secret = (...words: string[]) => secretOf(secrets, name, ...words)
       if (serviceAccount) return { ...others, serviceAccountKey: secret('service', 'account', 'key') }
       if (federation) return { ...others, federation }
+      if (assumedRole) return { ...others, assumedRole }
       if (sas) return { ...others, sasToken: secret('sas', 'token') }
       if (others.provider === 'azure')
         return { ...others, storageAccountKey: secret('storage', 'account', 'key') }
