@@ -40,6 +40,11 @@ export const GROUPS: { title: string; pages: DocPage[] }[] = [
         'Connect a bucket with a service account, without HMAC keys.',
       ),
       page('azure-blob-storage', 'Azure Blob Storage', 'Connect a container with a SAS that can only write.'),
+      page(
+        'without-keys',
+        'Without keys',
+        'Let AWS, Azure or Google Cloud trust Sluice, and store no secret.',
+      ),
       page('pricing', 'Pricing', 'What is free, and what a month of uploads costs.'),
     ],
   },
