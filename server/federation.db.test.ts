@@ -115,7 +115,10 @@ describe('a Data Store without a secret', () => {
     expect(cloud.refused).toBe(0)
   })
 
-  it.each(CLOUDS)('renews credentials of %s that last 20 s during an upload of ten minutes', async (name) => {
+  it('renews credentials of AWS that last 20 s during an upload of ten minutes', () => uploadForLong('aws'))
+  it.each(['azure', 'gcs'] as const)('does so in %s', { tags: 'long' }, uploadForLong)
+
+  async function uploadForLong(name: CloudName) {
     await connect(name)
     cloud.lifetimeSeconds = 20
     const client = await site.client(node)
@@ -125,14 +128,15 @@ describe('a Data Store without a secret', () => {
     for (let offset = 0; offset < whole.length; offset += PIECE) {
       const patch = client.patch(url, offset, whole.subarray(offset, offset + PIECE))
       for (const { status } of await Promise.all([patch, sendSmall(), sendSmall()])) expect(status).toBe(204)
-      site.clock.advance(seconds(15))
+      // Sometimes the credentials are due for renewal, and sometimes they have ended.
+      site.clock.advance(seconds(offset % (2 * PIECE) === 0 ? 16 : 21))
     }
     await Promise.all(node.context.background)
     expect(await site.statusOf(url)).toBe('transferred')
     expect(cloud.refused).toBe(0)
     expect(cloud.issuing.most).toBe(1)
     expect(cloud.issuing.requests).toBeGreaterThanOrEqual(30)
-  })
+  }
 
   it('quotes the cloud on the Data Store if it no longer trusts the server, and continues once it does', async () => {
     const { id, identity } = await connect('aws')
@@ -264,17 +268,16 @@ describe('a Data Store without a secret', () => {
     const { runtime, clock } = site
     const subject = 'workspace:1:data-store:2'
     const kidsOf = async () => (await publishedKeys(runtime)).keys.map(({ kid }) => kid)
-    let cached = await kidsOf()
-    const seen = new Set(cached)
-    for (let day = 0; day < 400; day++) {
-      const statement = await issueStatement(runtime, { subject, audience: 'sts.amazonaws.com' })
-      expect(cached).toContain(read(statement.split('.')[0]).kid)
-      clock.advance(days(1))
-      cached = await kidsOf()
+    const seen = new Set<string | undefined>()
+    for (let day = 0; day < 190; day++) {
+      const cached = await kidsOf()
       for (const kid of cached) seen.add(kid)
       expect(cached.length).toBeLessThanOrEqual(2)
+      clock.advance(days(1))
+      const statement = await issueStatement(runtime, { subject, audience: 'sts.amazonaws.com' })
+      expect(cached).toContain(read(statement.split('.')[0]).kid)
     }
-    expect(seen.size).toBe(5)
+    expect(seen.size).toBe(3)
   })
 
   it('shows its role, and whom to trust', async () => {

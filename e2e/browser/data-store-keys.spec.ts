@@ -4,6 +4,7 @@ import { startAzureStorage } from '../../test/support/azure-storage.ts'
 import { tokenFor, uploadEmpty } from '../../test/support/begin-upload.ts'
 import { api, expect, test } from '../../test/support/browser.ts'
 import { startGoogleCloud } from '../../test/support/google-cloud.ts'
+import { ROLE, startTrustingCloud } from '../../test/support/trusting-cloud.ts'
 
 test('failing keys do not replace working ones unless the user saves them anyway', async ({
   owner: page,
@@ -136,4 +137,42 @@ test('a container in Azure is connected with a SAS, whose expiry is shown', { ta
   expect(azure.seen.some(({ operation }) => operation === 'DeleteBlob')).toBe(true)
   expect(JSON.stringify(await api(demo, 'GET', '/data-stores'))).not.toContain(ACCOUNT_KEY)
   await azure.close()
+})
+
+test('a Data Store without a secret works once the cloud trusts the server', async ({
+  owner: page,
+  demo,
+}) => {
+  const { name: bucket, region, endpoint, accessKeyId, secretAccessKey } = demo.bucket
+  const behind = { endpoint, region, key: { accessKeyId, secretAccessKey } }
+  const trust = { issuer: demo.baseUrl, subject: 'nobody' }
+  const cloud = await startTrustingCloud(systemClock, trust, { bucket: behind })
+  await page.goto('/dashboard/data-stores/new')
+  await page.getByText('MinIO').first().click()
+  await page.getByLabel('Name').fill('Without a secret')
+  await page.getByLabel('Bucket').fill(bucket)
+  await page.getByLabel('Region').fill(region)
+  await page.getByLabel('Endpoint').fill(cloud.endpoint)
+  await page.getByLabel('Credentials').selectOption('federation')
+  await expect(page.getByText("Clouds on the internet cannot read this server's keys")).toBeVisible()
+  await page.getByRole('button', { name: 'Check and save' }).click()
+  await expect(page.getByLabel('Role (ARN)')).toHaveAttribute('aria-invalid', 'true')
+  await page.getByLabel('Role (ARN)').fill(ROLE)
+  await page.getByRole('button', { name: 'Check and save' }).click()
+  await expect(
+    page.getByText('Not authorized to perform sts:AssumeRoleWithWebIdentity').first(),
+  ).toBeVisible()
+
+  const { data } = await api<{ data: { name: string; identity: { subject: string } }[] }>(
+    demo,
+    'GET',
+    '/data-stores',
+  )
+  const { subject } = data.find(({ name }) => name === 'Without a secret')!.identity
+  await expect(page.getByText(subject)).toBeVisible()
+  cloud.trust.subject = subject
+  await page.getByRole('button', { name: 'Check now' }).click()
+  await expect(page.getByText('Uploads can go to this bucket.')).toBeVisible()
+  expect(await page.getByLabel('Credentials').inputValue()).toBe('federation')
+  await cloud.close()
 })
