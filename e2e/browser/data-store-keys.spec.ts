@@ -6,7 +6,7 @@ import { api, expect, test } from '../../test/support/browser.ts'
 import { startGoogleCloud } from '../../test/support/google-cloud.ts'
 import { ROLE, startTrustingCloud } from '../../test/support/trusting-cloud.ts'
 
-test('failing keys do not replace working ones unless the user saves them anyway', async ({
+test('failing keys do not replace working ones unless the user saves them anyway', { tag: '@long' }, async ({
   owner: page,
   demo,
 }) => {

@@ -1,7 +1,10 @@
 import { beginUpload, tokenFor } from '../../test/support/begin-upload.ts'
 import { api, expect, openPalette, test } from '../../test/support/browser.ts'
 
-test('log filters are kept in the address, and live updates can be paused', async ({ owner: page, demo }) => {
+test('log filters are kept in the address, and live updates can be paused', { tag: '@long' }, async ({
+  owner: page,
+  demo,
+}) => {
   const pipe = await api<{ id: string }>(demo, 'POST', '/pipes', {
     name: 'Logged',
     dataStoreId: demo.dataStoreId,

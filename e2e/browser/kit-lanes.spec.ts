@@ -9,30 +9,31 @@ import { MIB, objectOf, openOnLine } from '../../test/support/kit-site.ts'
 const SIZE = 72 * MIB
 const hashOf = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
 
-test('a large file is sent over several connections, and goes on in each when all are cut and the page is reloaded', async ({
-  demo,
-  page,
-}, info) => {
-  await using at = await openOnLine(demo, await pageWith('<UploadButton />'))
-  const { line } = at
-  const bytes = randomBytes(SIZE)
-  const path = info.outputPath('large.bin')
-  writeFileSync(path, bytes)
-  await page.goto(at.url)
-  await page.getByLabel('Choose files').setInputFiles(path)
-  for (const stopAt of [MIB, 3 * MIB, 5 * MIB]) {
-    line.stopAt = stopAt
-    await expect.poll(() => line.stalled).toBeGreaterThanOrEqual(2)
-    if (stopAt < 5 * MIB) line.cut()
-  }
-  await page.reload()
-  line.stopAt = Number.POSITIVE_INFINITY
-  await expect(page.getByRole('listitem')).toContainText('Uploaded', { timeout: 30_000 })
-  const [file, ...others] = await at.stored()
-  expect([file!.status, file!.declaredChecksum, others]).toEqual(['transferred', file!.checksum, []])
-  expect(hashOf(objectOf(demo, 'large.bin'))).toBe(hashOf(bytes))
-  expect(line.passedBytes).toBeLessThan(SIZE * 1.1)
-})
+test(
+  'a large file is sent over several connections, and goes on in each when all are cut and the page is reloaded',
+  { tag: '@long' },
+  async ({ demo, page }, info) => {
+    await using at = await openOnLine(demo, await pageWith('<UploadButton />'))
+    const { line } = at
+    const bytes = randomBytes(SIZE)
+    const path = info.outputPath('large.bin')
+    writeFileSync(path, bytes)
+    await page.goto(at.url)
+    await page.getByLabel('Choose files').setInputFiles(path)
+    for (const stopAt of [MIB, 3 * MIB, 5 * MIB]) {
+      line.stopAt = stopAt
+      await expect.poll(() => line.stalled).toBeGreaterThanOrEqual(2)
+      if (stopAt < 5 * MIB) line.cut()
+    }
+    await page.reload()
+    line.stopAt = Number.POSITIVE_INFINITY
+    await expect(page.getByRole('listitem')).toContainText('Uploaded', { timeout: 30_000 })
+    const [file, ...others] = await at.stored()
+    expect([file!.status, file!.declaredChecksum, others]).toEqual(['transferred', file!.checksum, []])
+    expect(hashOf(objectOf(demo, 'large.bin'))).toBe(hashOf(bytes))
+    expect(line.passedBytes).toBeLessThan(SIZE * 1.1)
+  },
+)
 
 test(
   'a large file fails if a byte of any lane changes in transit, is sent over one connection if so configured, and can be paused and canceled',

@@ -42,7 +42,9 @@ it('reports drift with exit code 2, changes nothing without --yes, and finds not
   expect(stdout).toContain(`  - name: ${name}\n`)
 })
 
-it('does not change the workspace during another run, and names who started that run', async () => {
+it('does not change the workspace during another run, and names who started that run', {
+  tags: 'long',
+}, async () => {
   const holder = randomUUID()
   await sluice.lockConfiguration({ holder })
   expect(await run('apply', '-f', file, '--yes')).toMatchObject({

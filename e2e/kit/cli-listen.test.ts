@@ -73,7 +73,7 @@ describe('listen', () => {
     await closeAgain()
   })
 
-  it('forwards the requested kinds of events, and names unknown kinds', async () => {
+  it('forwards the requested kinds of events, and names unknown kinds', { tags: 'long' }, async () => {
     const { id } = await sluice.createPipeOutput({
       id: pipeId,
       url: 'http://127.0.0.1:1/',

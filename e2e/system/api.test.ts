@@ -1,3 +1,4 @@
+/** @module-tag long */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { OPERATIONS } from '#lib/api/operations.ts'
 import type { DemoDocument } from '#lib/dashboard/demo/ensure-demo.ts'

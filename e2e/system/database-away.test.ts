@@ -1,3 +1,4 @@
+/** @module-tag long */
 import { execFileSync } from 'node:child_process'
 import postgres from 'postgres'
 import { afterAll, beforeAll, expect, it } from 'vitest'

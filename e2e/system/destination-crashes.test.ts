@@ -52,7 +52,7 @@ describe('kill -9 between the acknowledgements of two required destinations', ()
     ['the single-part files', MiB, 'PutObject'],
   ] as const) {
     const name = `of ${what}: no byte is confirmed before both destinations have it`
-    it(name, longUnless(operation === 'UploadPart'), async () => {
+    it(name, longUnless(operation === 'PutObject'), async () => {
       const whole = randomBytes(bytes)
       const doomed = await start()
       const client = await site.client(doomed)

@@ -131,7 +131,7 @@ it('loses no uploads and no metrics when processes are killed', { tags: 'long' }
   expect(await counted('sluice_upload_bytes_total')).toBeGreaterThan(before)
 })
 
-it('closes a connection that was being passed to a killed process', async () => {
+it('closes a connection that was being passed to a killed process', { tags: 'long' }, async () => {
   const frozen = descendantsOf(sluice.pid).find((pid) => commandOf(pid).endsWith('server.ts upload-1'))!
   process.kill(frozen, 'SIGSTOP')
   let done = 0
@@ -180,7 +180,9 @@ it('every process exits with its supervisor, and the next start releases their l
   expect((await client.head(url)).status).toBe(200)
 })
 
-it('drains all processes on SIGTERM, and accepts files as large as one process does', async () => {
+it('drains all processes on SIGTERM, and accepts files as large as one process does', {
+  tags: 'long',
+}, async () => {
   const url = await hold()
   const limit = await counted('sluice_upload_memory_limit_bytes')
   const maxSize = async () =>

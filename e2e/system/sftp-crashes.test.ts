@@ -33,7 +33,7 @@ async function start(killAt?: UploadNodeOptions['killAt']): Promise<UploadNode> 
 }
 
 it('resumes through a TCP balancer, on another node with the same host key, when its node is killed', async () => {
-  const bytes = randomBytes(24 * MiB)
+  const bytes = randomBytes(12 * MiB)
   const hostKeys = new Set<string>()
   const connect = async () =>
     connectSftp(

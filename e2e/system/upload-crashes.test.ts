@@ -61,7 +61,7 @@ async function arrivesOnce(url: string, whole: Buffer): Promise<void> {
 
 describe('kill -9', () => {
   for (const killAt of CHECKPOINTS) {
-    const deciding = ['part sent', 'object put'].includes(killAt)
+    const deciding = ['part recorded', 'object put'].includes(killAt)
     it(`after "${killAt}": the file is transferred once, with one event`, longUnless(deciding), async () => {
       const single = killAt === 'object put'
       const whole = randomBytes(single ? MiB : 20 * MiB)
@@ -96,7 +96,7 @@ describe('kill -9', () => {
     for (const killAt of points)
       it(
         `after "${killAt}" in the reconciler, for ${what}: the file is transferred once, with one event`,
-        longUnless(killAt === 'complete answered'),
+        longUnless(killAt === 'object put'),
         async () => {
           const whole = randomBytes(bytes)
           const first = await start({ terms: { ...SHORT_TERMS, assembleMs: 100 } })
@@ -118,7 +118,7 @@ describe('kill -9', () => {
   for (const killAt of ['multipart created', 'part sent', 'complete answered', 'transferred'] as const)
     it(
       `after "${killAt}" while joining uploads: the file is transferred once, with one event, and none of its pieces are left`,
-      longUnless(killAt === 'part sent'),
+      longUnless(killAt === 'transferred'),
       async () => {
         const actions = [
           's3:PutObject',

@@ -1,3 +1,4 @@
+/** @module-tag long */
 import { randomBytes } from 'node:crypto'
 import { type Browser, chromium, type Page } from 'playwright'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -85,7 +86,7 @@ async function send(page: Page): Promise<void> {
 const files = async () => (await listFiles(site.runtime, site.actor, { limit: 100 })).data
 
 describe('Uppy, with the last response dropped twice', () => {
-  it('reports success when the object exists', { tags: 'long' }, async () => {
+  it('reports success when the object exists', async () => {
     const before = await files()
     await using uploader = await openUploader()
     const ended = uploader.next()

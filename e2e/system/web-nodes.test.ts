@@ -85,7 +85,9 @@ async function ended(response: Response): Promise<true> {
   return true
 }
 
-it('a removed member loses access to pages, streams and the API on another node from the next request on', async () => {
+it('a removed member loses access to pages, streams and the API on another node from the next request on', {
+  tags: 'long',
+}, async () => {
   const other = await start()
   const { userId, page, live, api } = await developer(other.baseUrl)
   expect((await page('/dashboard/files')).status, other.output()).toBe(200)

@@ -113,7 +113,9 @@ describe('a worker killed at the step', () => {
     expect(idsOf(receiver)).toEqual([eventId, eventId])
   })
 
-  it('called, when the response was a failure: the attempt is repeated, and the schedule continues', async () => {
+  it('called, when the response was a failure: the attempt is repeated, and the schedule continues', {
+    tags: 'long',
+  }, async () => {
     const output = await addOutput(database.db, receiver.url)
     receiver.answerWith(500)
     const fileId = await emit(output)

@@ -70,7 +70,7 @@ describeWithDatabase('the rights of account keys', (database) => {
     ['read', 'viewer'],
     ['write', 'developer'],
     ['admin', 'admin'],
-  ])('are those of the scope %s if its creator has more rights', async (scope, role) => {
+  ])('are those of the scope %s if its creator has more rights', { tags: 'long' }, async (scope, role) => {
     const runtime = testRuntime(database())
     const mine = await furnish(runtime)
     const { key } = await createAccountKey(runtime, mine.actor, { name: 'Scoped', scope })

@@ -94,7 +94,7 @@ describeWithDatabase('the event stream', (database) => {
     again.leave()
   })
 
-  it('sends an event that is committed after one with a later id', async () => {
+  it('sends an event that is committed after one with a later id', { tags: 'long' }, async () => {
     const mine = await open()
     const stream = await listen(mine)
     await stream.block()

@@ -141,7 +141,7 @@ describe('concatenation', () => {
     expect((await join([url, url])).status).toBe(400)
   })
 
-  it('is attempted again if the bucket fails', async () => {
+  it('is attempted again if the bucket fails', { tags: 'long' }, async () => {
     const pieces = [randomBytes(6 * MiB), randomBytes(7 * MiB)]
     const urls = await Promise.all(pieces.map(partial))
     site.bucket.faults.add({

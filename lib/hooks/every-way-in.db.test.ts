@@ -84,7 +84,7 @@ describeWithDatabase('decisions', (database) => {
     expect(JSON.parse(result.body)).toMatchObject({ status: 'transferred', decision: 'allowed', result: [1] })
   })
 
-  it('are returned for a file sent with Resumable Uploads for HTTP', async () => {
+  it('are returned for a file sent with Resumable Uploads for HTTP', { tags: 'long' }, async () => {
     const version = { 'Upload-Draft-Interop-Version': '8' }
     const send = (method: string, url: string, body: Buffer, headers: Record<string, string>) =>
       httpCall({ method, url, token: client.token, body, headers: { ...version, ...headers } })
@@ -263,7 +263,7 @@ describeWithDatabase('decisions', (database) => {
     await source.close()
   })
 
-  it('are made for joined uploads, once the entire file has arrived', async () => {
+  it('are made for joined uploads, once the entire file has arrived', { tags: 'long' }, async () => {
     const before = await site.bucket.objects()
     const joined = async (name: string) => {
       const urls: string[] = []

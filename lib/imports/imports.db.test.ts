@@ -211,7 +211,7 @@ describe('an import', () => {
     )
   })
 
-  it('is complete if the source responds that it has no more bytes', async () => {
+  it('is complete if the source responds that it has no more bytes', { tags: 'long' }, async () => {
     const id = await begin((_, res, at) => {
       if (at > 1) return res.writeHead(416, { 'Content-Range': `bytes */${bytes.length}` }).end()
       res.writeHead(200, { ETag: ETAG }).write(bytes, () => setImmediate(() => res.socket?.end()))
@@ -219,7 +219,7 @@ describe('an import', () => {
     await expectEqual(id)
   })
 
-  it('fails if the source has changed between two attempts', async () => {
+  it('fails if the source has changed between two attempts', { tags: 'long' }, async () => {
     const other = randomBytes(bytes.length)
     const id = await begin((req, res, at) =>
       at === 1
@@ -346,7 +346,9 @@ describe('an import', () => {
     )
   })
 
-  it('can be canceled while it is being fetched, and cannot be created by a revoked Sender', async () => {
+  it('can be canceled while it is being fetched, and cannot be created by a revoked Sender', {
+    tags: 'long',
+  }, async () => {
     const endless = (_: IncomingMessage, res: ServerResponse) => {
       res.writeHead(200, { 'Content-Length': bytes.length }).write(bytes.subarray(0, 6 * MiB))
     }

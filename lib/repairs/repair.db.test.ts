@@ -275,7 +275,7 @@ describe('a destination that is missing an object', () => {
     expect(await stateOf(url)).toMatchObject(repaired)
   })
 
-  it('is found to have the object if the response to Complete was lost', async () => {
+  it('is found to have the object if the response to Complete was lost', { tags: 'long' }, async () => {
     const { url, whole } = await lacking(20 * MiB)
     target.faults.add({
       operation: 'CompleteMultipartUpload',

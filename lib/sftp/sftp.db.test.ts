@@ -173,7 +173,7 @@ describe('SFTP', () => {
     for (const client of [one, other]) await client.end()
   })
 
-  it('lists only the files of this Sender and subject, with folders', async () => {
+  it('lists only the files of this Sender and subject, with folders', { tags: 'long' }, async () => {
     const mine = await connect({ subject: 'lister' })
     for (const path of ['one', 'a/two', 'a-b/three', 'a/b/four', 'a0/five'])
       await mine.put(path, Buffer.from(path))

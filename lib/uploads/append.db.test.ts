@@ -36,6 +36,7 @@ describeWithDatabase('bytes that arrived before an interruption', (database) => 
 
   it.each([1, 70_000, 300_000, 5 * MiB - 1, 5 * MiB, 8 * MiB, 20 * MiB + 3])(
     'are all kept, for a request of %i bytes',
+    { tags: 'long' },
     async (sentBytes) => {
       const whole = randomBytes(21 * MiB)
       const url = await client.begin(whole.length)

@@ -1,3 +1,4 @@
+/** @module-tag long */
 import { randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import { sql } from 'drizzle-orm'

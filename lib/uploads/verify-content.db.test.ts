@@ -154,7 +154,7 @@ describe('a Pipe that verifies the content', () => {
     },
   )
 
-  it.each(WAYS)('accepts every correctly declared file sent by %s', async (_, send) => {
+  it.each(WAYS)('accepts every correctly declared file sent by %s', { tags: 'long' }, async (_, send) => {
     for (const [declared, sample] of TRUE_FILES) {
       const { status } = await send(fileOf(sample, 0), declared)
       expect([declared, status < 300]).toEqual([declared, true])

@@ -76,7 +76,9 @@ describe('copies missing at a destination', () => {
     return data.map(({ id }) => id)
   }
 
-  it('are counted by destination and reason, listed, and reported by email after an hour', async () => {
+  it('are counted by destination and reason, listed, and reported by email after an hour', {
+    tags: 'long',
+  }, async () => {
     const whole = await lacking(REFUSED).then(async (id) => {
       site.clock.advance(minutes(2))
       await repairAll()

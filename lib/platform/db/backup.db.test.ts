@@ -100,7 +100,7 @@ it('captures uploads at a single point in time, and lets them continue in anothe
   expect((await site.bucket.object(`${resting.split('/').at(-1)}/file`)).equals(CONTENT)).toBe(true)
 })
 
-it('restores every row of every table', async () => {
+it('restores every row of every table', { tags: 'long' }, async () => {
   await writeBackup(database.address, file)
   expect(statSync(file).mode & 0o777).toBe(0o600)
   const restored = await openEmpty()

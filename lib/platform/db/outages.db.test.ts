@@ -108,7 +108,7 @@ describe('a frozen PostgreSQL server', () => {
   })
 })
 
-describe('a database that accepts no writes', () => {
+describe('a database that accepts no writes', { tags: 'long' }, () => {
   let postgres: PostgresServer
   beforeAll(async () => {
     postgres = await startOwnPostgres()

@@ -12,7 +12,7 @@ const MiB = 1024 * 1024
 
 /** TUS 1.0.0, Termination: "the Server SHOULD free associated resources". */
 describeWithDatabase('DELETE', (database) => {
-  it('leaves no tail, parts or multipart upload of an unfinished upload', async () => {
+  it('leaves no tail, parts or multipart upload of an unfinished upload', { tags: 'long' }, async () => {
     const site = await createSite(database(), {
       bucket: { actions: ['s3:PutObject', 's3:AbortMultipartUpload'] },
     })

@@ -161,7 +161,7 @@ describe('a bucket that supports conditional writes', () => {
   it.each([
     ['a file', sendWhole],
     ['a joined file', join],
-  ])('does not mistake an object of another size for %s', async (_, make) => {
+  ])('does not mistake an object of another size for %s', { tags: 'long' }, async (_, make) => {
     await bucketOf('aws')
     const { url } = await leavesUnknown(make)
     const { endpoint, region, name: Bucket, key: credentials } = site.bucket

@@ -116,16 +116,20 @@ describe('the consequences of a fault', () => {
     ['UploadPart', 9 * MiB, DENIED],
     ['UploadPart', 9 * MiB, DAMAGED],
     ['CompleteMultipartUpload', 9 * MiB, DENIED],
-  ] as const)('the reconciler retries after a %s (%d bytes) with %j', async (operation, bytes, effect) => {
-    const { url, whole } = await leftInTail(bytes)
-    site.bucket.faults.add({ operation, effect })
-    await reconcileUploads(node.context)
-    expect(await fileOf(url)).toMatchObject({ status: 'transferring', leased: false, events: 0 })
-    site.clock.advance(60_000)
-    await reconcileUploads(node.context)
-    expect(await fileOf(url)).toMatchObject({ status: 'transferred', leased: false, events: 1 })
-    expect((await site.bucket.object(`${fileIdOf(url)}/file`)).equals(whole)).toBe(true)
-  })
+  ] as const)(
+    'the reconciler retries after a %s (%d bytes) with %j',
+    { tags: 'long' },
+    async (operation, bytes, effect) => {
+      const { url, whole } = await leftInTail(bytes)
+      site.bucket.faults.add({ operation, effect })
+      await reconcileUploads(node.context)
+      expect(await fileOf(url)).toMatchObject({ status: 'transferring', leased: false, events: 0 })
+      site.clock.advance(60_000)
+      await reconcileUploads(node.context)
+      expect(await fileOf(url)).toMatchObject({ status: 'transferred', leased: false, events: 1 })
+      expect((await site.bucket.object(`${fileIdOf(url)}/file`)).equals(whole)).toBe(true)
+    },
+  )
 
   it('does not mistake a refused Complete for a successful one when the parts are dropped', async () => {
     const url = await client.begin(9 * MiB)

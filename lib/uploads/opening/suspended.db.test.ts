@@ -6,7 +6,9 @@ import { openPatch, tusClient } from '../../../test/support/tus-client.ts'
 import { createSite, serveUploads } from '../../../test/support/upload-site.ts'
 
 describeWithDatabase('a suspended workspace', (database) => {
-  it('stops uploads in progress on every node, which later continue at the exact byte', async () => {
+  it('stops uploads in progress on every node, which later continue at the exact byte', {
+    tags: 'long',
+  }, async () => {
     const site = await createSite(database())
     const nodes = [
       await serveUploads(site.runtime, { terms: { renewMs: 50 } }),

@@ -236,7 +236,7 @@ describeWithDatabase('what a Sender may use', (database) => {
     expect(await patch()).toMatch(/^yes/)
   })
 
-  it('is recorded: sign-ins with their address, and those that were refused', async () => {
+  it('is recorded: sign-ins with their address, and those that were refused', { tags: 'long' }, async () => {
     const device = await equip()
     const shown = () => showSender(site.runtime, site.actor, device.id)
     for (const way of ['SFTP with a token', 'SFTP with a key', 'FTPS with sk_', 'FTP with tmp_']) {

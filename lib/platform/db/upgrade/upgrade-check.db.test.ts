@@ -67,7 +67,7 @@ describe('the rehearsal of migrations', () => {
       [{ table: 'pipes', lock: 'RowExclusiveLock', rows: 'written', indexes: 0 }],
     ],
     ['a new table', 'create table notes (id uuid primary key)', []],
-  ])('detects the effect of %s', async (_, statement, effects) => {
+  ])('detects the effect of %s', { tags: 'long' }, async (_, statement, effects) => {
     expect(await effectsOf(statement)).toEqual(effects)
   })
 
