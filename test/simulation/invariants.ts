@@ -222,8 +222,8 @@ export class Invariants {
       () => `${client.name} is ${mine?.status}: ${mine?.reason}`,
     )
     // A client that sends a file in one request, or has pieces joined, may get the response that the decision is
-    // pending.
-    const isTold = client.fileId !== undefined && client.plan.protocol !== 'join'
+    // pending, and one of a directory may only see that the file has all its bytes.
+    const isTold = client.fileId !== undefined && !UNTOLD.has(client.plan.protocol)
     const isRejected = files.some(({ decision }) => decision === 'rejected')
     assertHolds(
       'rejected files, and no others, are reported as rejected',
@@ -287,6 +287,9 @@ export class Invariants {
     return this.#clientOf(file).source
   }
 }
+
+/** These clients may not learn of a decision. */
+const UNTOLD = new Set(['join', 'folder'])
 
 /** These clients cannot declare a checksum. */
 const UNDECLARED = new Set(['join', 'folder', 'import'])

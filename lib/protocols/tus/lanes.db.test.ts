@@ -11,6 +11,7 @@ import { listFiles } from '../../dashboard/files/list-files.ts'
 import { rows } from '../../platform/db/database.ts'
 import { days, hours } from '../../platform/kernel/clock.ts'
 import { expireUploads } from '../../recovery/upload-sweeps.ts'
+import { lapseReservations } from '../../workspace/usage/reserve.ts'
 
 const MiB = 1024 * 1024
 const { at, otherPipe, renew } = tusSite({ bucket: { rules: ['consecutive-part-numbers', 'equal-parts'] } })
@@ -53,6 +54,24 @@ const getLanes = (url: string) => httpCall({ method: 'GET', url, token: at.clien
 
 describe('a file with lanes', () => {
   afterEach(() => at.site.bucket.faults.clear())
+
+  it('is not divided if its reservation lapses before that', async () => {
+    const { faults, traffic } = at.site.bucket
+    const before = await usage()
+    faults.add({ operation: 'CreateMultipartUpload', effect: { kind: 'hold', gate: 'multipart' } })
+    const creating = at.client.create(whole.length, { 'Upload-Lanes': '4' })
+    await traffic.until({ operation: 'CreateMultipartUpload', state: 'arrived' })
+    const later = { now: () => at.site.clock.now() + hours(2) }
+    expect(await lapseReservations({ db: at.database.db, clock: later })).toBeGreaterThan(0)
+    faults.release('multipart')
+    const { status, headers } = await creating
+    expect([status, headers['upload-lanes']]).toEqual([201, undefined])
+    expect(await usage()).toEqual(before)
+    const [url, { token }] = [headers.location!, at.client]
+    expect(
+      (await httpCall({ method: 'DELETE', url, token, headers: { 'Tus-Resumable': '1.0.0' } })).status,
+    ).toBe(204)
+  })
 
   it('is divided into whole parts, and becomes one object from all lanes at once', async () => {
     const before = await usage()

@@ -44,7 +44,10 @@ export const holdsWriter = (fileId: string, lease: Fenced): SQL =>
 
 type BegunMultipart = { dataStoreId: string; multipartId: string; storage: ObjectStorage | null }
 
-/** Divides a new file. Its lanes take over the quota that it has reserved. False if the file has already ended. */
+/**
+ * Divides a new file. Its lanes take over the quota that it has reserved. False if the file has already ended, or its
+ * reservation has lapsed because this took so long.
+ */
 export async function insertLanes(
   db: Db,
   fileId: string,
@@ -56,7 +59,7 @@ export async function insertLanes(
     sql`
     with whole as (
       update files set lanes = ${ids}::uuid[], part_bytes = ${partBytes}::bigint, reserved_bytes = 0
-      where id = ${fileId}::uuid and status = 'uploading' and lease_fence = 0 returning *
+      where id = ${fileId}::uuid and status = 'uploading' and lease_fence = 0 and reserved_bytes = length_bytes returning *
     ), begun as (
       update file_destinations d set multipart_id = begun."multipartId", storage = begun.storage
       from whole, jsonb_to_recordset(${JSON.stringify(begun)}::jsonb) begun("dataStoreId" uuid, "multipartId" text, storage jsonb)
