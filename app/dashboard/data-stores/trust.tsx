@@ -2,6 +2,7 @@ import { Copyable } from '#components/ui/copyable.tsx'
 import { Facts } from '#components/ui/facts.tsx'
 import { Panel } from '#components/ui/panel.tsx'
 import type { DataStore } from '#lib/workspace/data-stores/data-store.ts'
+import { whyUnreachable } from '#lib/workspace/data-stores/federation.ts'
 import { trustSteps } from '#lib/workspace/data-stores/trust-steps.ts'
 import { Folded } from './check-findings.tsx'
 
@@ -9,7 +10,8 @@ import { Folded } from './check-findings.tsx'
 export function Trust({ store }: { store: DataStore }) {
   const { issuer, subject } = store.identity
   const steps = trustSteps({ ...store, uses: [] })
-  if (!store.federation && steps.length === 0) return null
+  const isUsed = store.federation !== null || store.assumedRole !== null
+  if (!isUsed && (steps.length === 0 || whyUnreachable(issuer))) return null
 
   return (
     <Panel
