@@ -121,8 +121,8 @@ export const PLANTED_FAULTS: PlantedFault[] = [
     withinSeeds: 500,
     edits: [
       {
-        find: 'return !this.signal.aborted && (ageMs < 0',
-        replace: 'return (ageMs < 0',
+        find: 'return !this.signal.aborted && performance.now()',
+        replace: 'return performance.now()',
       },
       {
         find: "} finally {\n    lease.forget()\n  }\n  return { state: 'refused'",
