@@ -52,7 +52,8 @@ async function installInto(folder: string, baseUrl: string): Promise<void> {
   const { packages } = (await (await fetch(`${baseUrl}/kit/`)).json()) as {
     packages: { name: string; url: string }[]
   }
-  const urls = packages.filter(({ name }) => name !== '@sluice/cli').map(({ url }) => url)
+  const isWanted = (name: string) => name.startsWith('@sluice/') && name !== '@sluice/cli'
+  const urls = packages.filter(({ name }) => isWanted(name)).map(({ url }) => url)
   writeFileSync(join(folder, 'package.json'), '{"private": true}\n')
   // Otherwise, npm would also install Uppy, for its plugin.
   execFileSync('npm', ['install', ...urls, '--legacy-peer-deps', '--no-audit', '--no-fund', '--silent'], {

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { describeWithDatabase, openTestDatabase } from '../../test/support/databases.ts'
+import { elapse } from '../../test/support/elapse.ts'
 import { fileIdOf, openPatch, type TusClient } from '../../test/support/tus-client.ts'
 import { createSite, type Site, serveUploads } from '../../test/support/upload-site.ts'
 import { type DatabaseHandle, rows } from '../platform/db/database.ts'
@@ -190,7 +191,7 @@ describe('several writers', () => {
       return { lease, until: async () => (await rows<{ until: string }>(database.db, look))[0]!.until }
     }
     const lost = await take()
-    site.clock.advance(60_000)
+    elapse(60_000)
     expect(() => lost.lease.assertHeld()).toThrow()
     const held = await take()
     const before = { lost: await lost.until(), held: await held.until() }
@@ -207,7 +208,7 @@ describe('several writers', () => {
     const patch = openPatch(client, on(node, url), { offset: 0, length: MiB })
     await patch.write(randomBytes(1000))
     await leased(database, url)
-    site.clock.advance(60_000)
+    elapse(60_000)
     expect((await patch.reply).status).toBe(423)
     await node.close()
   })
