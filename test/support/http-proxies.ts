@@ -128,7 +128,9 @@ export async function openFlippingProxy(targetUrl: string) {
   async function answer(from: IncomingMessage, to: ServerResponse): Promise<void> {
     const text = ours(Buffer.concat(await from.toArray()).toString())
     const { 'content-length': _, 'transfer-encoding': __, location, ...headers } = from.headers
-    to.writeHead(from.statusCode!, { ...headers, ...(location && { location: ours(location) }) })
+    // Browsers repeat a request by themselves if a connection breaks that they have used before.
+    const connection = 'close'
+    to.writeHead(from.statusCode!, { ...headers, connection, ...(location && { location: ours(location) }) })
     to.end(text)
   }
   const server = createServer((near, res) => {
