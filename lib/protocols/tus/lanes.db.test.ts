@@ -55,6 +55,24 @@ const getLanes = (url: string) => httpCall({ method: 'GET', url, token: at.clien
 describe('a file with lanes', () => {
   afterEach(() => at.site.bucket.faults.clear())
 
+  it('does not look complete if its end for a wrong checksum could not be recorded', async () => {
+    const { context } = at.node
+    const { url, lanes } = await beginLanes(2, { 'Repr-Digest': 'crc32=:AAAAAA==:' })
+    expect((await at.client.patch(lanes[0]!.url, 0, bytesOf(lanes[0]!))).status).toBe(204)
+    const { emitEvents } = context
+    context.emitEvents = async () => {
+      context.emitEvents = emitEvents
+      throw new Error('the database is away')
+    }
+    expect((await at.client.patch(lanes[1]!.url, 0, bytesOf(lanes[1]!))).status).toBeGreaterThan(499)
+    expect(await at.client.offset(url)).toBeLessThan(whole.length)
+    await settled()
+    const offset = await at.client.offset(lanes[1]!.url)
+    const rest = bytesOf(lanes[1]!).subarray(offset)
+    expect((await at.client.patch(lanes[1]!.url, offset, rest)).status).toBe(460)
+    expect(await fileOf(url)).toMatchObject({ status: 'failed', reason: 'checksum_mismatch' })
+  })
+
   it('is not divided if its reservation lapses before that', async () => {
     const { faults, traffic } = at.site.bucket
     const before = await usage()

@@ -1,3 +1,4 @@
+import type { Db } from '../../platform/db/database.ts'
 import { combineCrc32 } from '../../platform/kernel/crc32.ts'
 import { within } from '../../platform/kernel/waits.ts'
 import type { Body } from '../bucket-port.ts'
@@ -91,15 +92,14 @@ async function finishLane(
   const { fileId, progress } = upload
   const claim = context.leases.newClaim()
   const ending = Promise.withResolvers<LaneEnd>()
+  const failed = { status: 'failed', ...CHECKSUM_MISMATCH, from: ['uploading'] } as const
+  const onMismatch = (tx: Db) => endUpload({ ...context, db: tx }, fileId, failed)
   const advance: typeof advanceLane = async (db, lease, change, nowMs) =>
-    ending.resolve(await recordLaneEnd(db, lease, change, { fileId, claim, nowMs }))
+    ending.resolve(await recordLaneEnd(db, lease, change, { fileId, claim, nowMs, onMismatch }))
   parts.send(last, { advance, release: { interrupted: false } })
   await parts.recorded()
   const end = await ending.promise
-  if (end.kind === 'mismatch') {
-    await endUpload(context, fileId, { status: 'failed', ...CHECKSUM_MISMATCH, from: ['uploading'] })
-    return { state: 'refused', error: checksumMismatch(end.expected, end.found) }
-  }
+  if (end.kind === 'mismatch') return { state: 'refused', error: checksumMismatch(end.expected, end.found) }
   if (end.kind === 'waiting' || end.isGated)
     return { state: 'transferring', offsetBytes: progress.offsetBytes }
   const { lengthBytes, crc32, fence } = end

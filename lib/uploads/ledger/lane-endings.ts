@@ -33,15 +33,17 @@ type Whole = {
   fence: number
 }
 
+type Ending = { fileId: string; claim: Claim; nowMs: number; onMismatch(tx: Db): Promise<unknown> }
+
 /**
  * Records a lane's last part and releases its lease. If every other lane is complete, the same transaction makes the
- * file `transferring`, and takes the file's lease with `claim`.
+ * file `transferring`, and takes the file's lease with `claim`, or ends it with `onMismatch`.
  */
 export function finishLane(
   db: Db,
   lease: Fenced,
   change: Omit<Advance, 'become' | 'release'>,
-  { fileId, claim, nowMs }: { fileId: string; claim: Claim; nowMs: number },
+  { fileId, claim, nowMs, onMismatch }: Ending,
 ): Promise<LaneEnd> {
   return db.transaction(async (tx) => {
     // Whatever ends a file locks it before its lanes. Lanes that record parts of the file do not wait for this lock.
@@ -64,8 +66,10 @@ export function finishLane(
     )
     if (lanes.some(({ status }) => status !== 'transferred')) return { kind: 'waiting' }
     const crc32 = lanes.reduce((crc, lane) => combineCrc32(crc, lane.crc32, lane.lengthBytes), 0)
-    if (declaredCrc32 !== null && declaredCrc32 !== crc32)
+    if (declaredCrc32 !== null && declaredCrc32 !== crc32) {
+      await onMismatch(tx)
       return { kind: 'mismatch', expected: declaredCrc32, found: crc32 }
+    }
     await becomeTransferring(tx, fileId, { crc32, claim: isGated ? undefined : claim, nowMs })
     return { kind: 'complete', isGated, lengthBytes, crc32, fence }
   })
