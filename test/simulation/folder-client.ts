@@ -12,6 +12,8 @@ export class FolderClient extends SimulatedClient {
     const node = this.world.choices.pick(this.world.nodes)
     const file = await this.#open(node)
     if (file === undefined) return
+    // Once the newest file of this name has failed, an older one that was never finished is found, or a new one made.
+    if (file.fileId !== this.fileId) this.confirmedBytes = 0
     this.fileId = file.fileId
     this.confirm({ headers: { 'Upload-Offset': String(file.endOffset) } })
     if (!(await this.#writeAll(node, file))) return void node.on(() => void file.cut())
