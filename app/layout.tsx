@@ -1,9 +1,10 @@
 import type { Metadata, Viewport } from 'next'
 import localFont from 'next/font/local'
-import { cookies, headers } from 'next/headers'
+import { cookies } from 'next/headers'
 import type { ReactNode } from 'react'
 import { Toaster } from '#components/ui/toaster.tsx'
 import { getRuntime } from '#lib/platform/runtime.ts'
+import { readTexts } from './texts.ts'
 import './globals.css'
 
 // `optional` means that a font that loads late does not shift text that is already being read. Fonts are preloaded, so
@@ -44,12 +45,12 @@ export const viewport: Viewport = {
 }
 
 export default async function RootLayout({ children }: { children: ReactNode }) {
-  // The content security policy's nonce changes with each request, so every page is rendered per request.
-  await headers()
+  // This reads the request's headers, so every page is rendered per request, as the nonce in its security policy needs.
+  const { words, linkPage } = await readTexts()
   const theme = (await cookies()).get('theme')?.value
   return (
     <html
-      lang="en"
+      lang={words.lang}
       data-theme={theme === 'light' || theme === 'dark' ? theme : undefined}
       className={`${text.variable} ${code.variable}`}
       suppressHydrationWarning
@@ -57,9 +58,9 @@ export default async function RootLayout({ children }: { children: ReactNode }) 
       <body>
         <a
           href="#main"
-          className="fixed top-2 left-2 z-50 -translate-y-16 rounded-md bg-water px-3 py-1.5 font-medium text-on-water text-sm focus:translate-y-0"
+          className="fixed start-2 top-2 z-50 -translate-y-16 rounded-md bg-water px-3 py-1.5 font-medium text-on-water text-sm focus:translate-y-0"
         >
-          Skip to content
+          {linkPage.skip}
         </a>
         {children}
         <Toaster />

@@ -7,8 +7,14 @@ const THEMES = ['system', 'light', 'dark'] as const
 type Theme = (typeof THEMES)[number]
 const ICONS = { system: Monitor, light: Sun, dark: Moon } as const
 
+const LABELS: Record<Theme, string> = {
+  system: 'Color mode: system',
+  light: 'Color mode: light',
+  dark: 'Color mode: dark',
+}
+
 /** The mode is stored in a cookie, so that the server renders it right away. */
-export function ThemeToggle() {
+export function ThemeToggle({ labels = LABELS }: { labels?: Record<Theme, string> }) {
   const [theme, setTheme] = useState<Theme>('system')
   useEffect(() => {
     const chosen = document.documentElement.dataset.theme
@@ -29,8 +35,8 @@ export function ThemeToggle() {
     <button
       type="button"
       onClick={cycle}
-      aria-label={`Color mode: ${theme}`}
-      title={`Color mode: ${theme}`}
+      aria-label={labels[theme]}
+      title={labels[theme]}
       className="grid size-8 place-items-center rounded-md text-ink-faint hover:bg-hover hover:text-ink"
     >
       <Icon className="size-4" aria-hidden />

@@ -63,7 +63,7 @@ test('a file is verified end to end across a reload, and fails if a byte changes
       const { status, checksum, declaredChecksum } = await stored(name)
       expect([status, declaredChecksum]).toEqual(['transferred', checksum])
     } else {
-      await expect(row(name)).toContainText('Failed: The file was declared with the crc32')
+      await expect(row(name)).toContainText('Failed: The file was damaged on its way.')
       expect(await stored(name)).toMatchObject({ status: 'failed', failureReason: 'checksum_mismatch' })
       await page.getByRole('button', { name: `Remove ${name}` }).click()
     }

@@ -51,7 +51,7 @@ test(
 
     line.flipAt = 2 * MIB
     await page.getByLabel('Choose files').setInputFiles(path)
-    await expect(row).toContainText('Failed: The file was declared with the crc32')
+    await expect(row).toContainText('Failed: The file was damaged on its way.')
     line.flipAt = Number.POSITIVE_INFINITY
     await page.getByRole('button', { name: 'Retry large.bin' }).click()
     await expect(row).toContainText('Uploaded')

@@ -92,7 +92,7 @@ test('a framework sets properties and moves the element, files are dropped, and 
   const app = `<meta charset="utf-8"><main></main><script>
 const uploader = document.createElement('sluice-uploader')
 Object.assign(uploader, {
-  words: { choose: 'Dateien wählen', failed: (reason) => 'Fehlgeschlagen: ' + reason },
+  words: { choose: 'Dateien wählen', failed: 'Fehlgeschlagen: {reason}' },
   single: true,
   getToken: async () => (await fetch('/api/upload-token', { method: 'POST' })).json(),
 })
@@ -124,4 +124,34 @@ document.querySelector('main').append(uploader)
   await expect.poll(customer.statuses).toEqual({ 'kept.txt': 'transferred' })
   await page.evaluate(() => document.querySelector('sluice-uploader')!.setAttribute('compact', ''))
   await expect(page.getByText('Drop files or folders here')).toBeHidden()
+})
+
+test('the component is in the language of its page or its own, and only loads that one', async ({
+  demo,
+  browser,
+}) => {
+  const element = kitHtmlSnippet(demo)
+  await using customer = await openSite(demo, `<div lang="fr-CA">${element}</div>`)
+  const context = await browser.newContext({ locale: 'ja' })
+  const page = await context.newPage()
+  const loaded: string[] = []
+  page.on('request', (request) => {
+    const [, language] = request.url().match(/words-(\w+)\.js$/) ?? []
+    if (language) loaded.push(language)
+  })
+  await page.goto(customer.url)
+  await expect(page.getByLabel('Choisir des fichiers')).toBeAttached()
+  const component = page.locator('sluice-uploader')
+  await component.evaluate((element: HTMLElement) => element.setAttribute('lang', 'es'))
+  await expect(page.getByLabel('Elegir archivos')).toBeAttached()
+  await component.evaluate((element: HTMLElement) => element.setAttribute('lang', 'en'))
+  await expect(page.getByLabel('Choose files')).toBeAttached()
+  await page.evaluate(() => {
+    document.querySelector('div')!.removeAttribute('lang')
+    document.documentElement.removeAttribute('lang')
+    document.querySelector('sluice-uploader')!.removeAttribute('lang')
+  })
+  await expect(page.getByLabel('ファイルを選択')).toBeAttached()
+  expect(loaded).toEqual(['fr', 'es', 'ja'])
+  await context.close()
 })

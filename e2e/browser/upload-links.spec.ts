@@ -1,7 +1,7 @@
 import type { Page } from 'playwright/test'
 import type { DemoDocument } from '#lib/dashboard/demo/ensure-demo.ts'
 import { expectAccessible } from '../../test/support/axe.ts'
-import { api, expect, test } from '../../test/support/browser.ts'
+import { api, expect, listen, test } from '../../test/support/browser.ts'
 import { openDecider } from '../../test/support/decider.ts'
 import { file, holdBodies, keptUrls, MIB } from '../../test/support/kit-site.ts'
 
@@ -157,4 +157,80 @@ test('a link with a password shows its message once unlocked, continues uploads 
   await page.getByLabel('Choose files').setInputFiles(file('another.txt'))
   await expect(row(page, 'another.txt')).toContainText('Uploaded')
   await decider.close()
+})
+
+const IN_LANGUAGES = {
+  en: ['Choose files', 'Only videos and images', 'Failed: Files of this type are not accepted here.'],
+  de: [
+    'Dateien auswählen',
+    'Nur Videos und Bilder',
+    'Fehlgeschlagen: Dateien dieses Typs werden hier nicht angenommen.',
+  ],
+  fr: [
+    'Choisir des fichiers',
+    'Uniquement\u00a0: vidéos et images',
+    'Échec\u00a0: Les fichiers de ce type ne sont pas acceptés ici.',
+  ],
+  es: ['Elegir archivos', 'Solo videos e imágenes', 'Error: Aquí no se aceptan archivos de este tipo.'],
+  'pt-BR': [
+    'Escolher arquivos',
+    'Somente vídeos e imagens',
+    'Falha: Arquivos deste tipo não são aceitos aqui.',
+  ],
+  ja: ['ファイルを選択', '動画、画像のみ', '失敗しました：この種類のファイルは受け付けていません。'],
+}
+
+test('a link is in the language of its visitor, fits every width in it, and offers no retry where it cannot help', async ({
+  browser,
+  demo,
+}) => {
+  const pipe = await openPipe(demo, { allowedTypes: ['video/*', 'image/*'] })
+  const { url } = await api<Link>(demo, 'POST', '/upload-links', { pipeId: pipe.id, title: 'Films' })
+  for (const [locale, [choose, only, failed]] of Object.entries(IN_LANGUAGES)) {
+    const context = await browser.newContext({ locale })
+    const page = await context.newPage()
+    const complaints = listen(page)
+    await page.goto(url)
+    await expect(page.locator('html')).toHaveAttribute('lang', locale)
+    await expect(page.getByText(only!)).toBeVisible()
+    await page.getByLabel(choose!).setInputFiles(file('notes.txt'))
+    const refused = row(page, 'notes.txt')
+    await expect(refused).toContainText(failed!)
+    await expect(refused.getByRole('button')).toHaveCount(1)
+    for (const width of [1440, 390, 320]) {
+      await page.setViewportSize({ width, height: 900 })
+      expect(await page.evaluate(() => document.documentElement.scrollWidth), locale).toBe(width)
+    }
+    expect(complaints.filter((complaint) => !complaint.includes('403'))).toEqual([])
+    await context.close()
+  }
+})
+
+test('a right-to-left language mirrors a link and its uploads, and fits every width', async ({
+  page,
+  demo,
+}) => {
+  const pipe = await openPipe(demo)
+  const fields = { pipeId: pipe.id, title: 'أفلام شهر مايو', message: 'ملف واحد لكل مشهد.', maxFiles: 9 }
+  const { url } = await api<Link>(demo, 'POST', '/upload-links', fields)
+  await page.goto(url)
+  const title = page.getByRole('heading', { name: fields.title })
+  await expect(title).toHaveCSS('direction', 'rtl')
+  await page.evaluate(() => document.documentElement.setAttribute('dir', 'rtl'))
+  await page.getByLabel('Choose files').setInputFiles(file('scene.txt'))
+  await expect(row(page, 'scene.txt')).toContainText('Uploaded')
+  for (const width of [1440, 390]) {
+    await page.setViewportSize({ width, height: 900 })
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width)
+    const [name, remove, end] = await Promise.all(
+      [
+        row(page, 'scene.txt').locator('bdi'),
+        row(page, 'scene.txt').getByRole('button'),
+        row(page, 'scene.txt'),
+      ].map(async (part) => (await part.boundingBox())!),
+    )
+    expect(remove!.x + remove!.width).toBeLessThan(name!.x)
+    expect(remove!.x - end!.x).toBeLessThan(end!.x + end!.width - name!.x - name!.width)
+  }
+  await expectAccessible(page, 'a link from right to left')
 })

@@ -6,11 +6,14 @@ import { publint } from 'publint'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { installPacked, type PackedKit } from '../../test/support/packed-kit.ts'
 
+/** Loaded by pages in these languages. */
+const LANGUAGES = ['de', 'es', 'fr', 'ja', 'pt'].map((language) => `words-${language}.js`)
+
 /** Tests what the packages of a single module contain: the web component and the plugin for Uppy. */
 describe.each([
-  { name: 'uploader', maxGzipBytes: 13_000 },
-  { name: 'uppy', maxGzipBytes: 7_000 },
-])('@sluice/$name', ({ name, maxGzipBytes }) => {
+  { name: 'uploader', maxGzipBytes: 13_500, beside: LANGUAGES },
+  { name: 'uppy', maxGzipBytes: 7_000, beside: [] },
+])('@sluice/$name', ({ name, maxGzipBytes, beside }) => {
   let kit: PackedKit
   beforeAll(() => {
     kit = installPacked(name)
@@ -18,11 +21,14 @@ describe.each([
   afterAll(() => kit.remove())
   const installed = (...path: string[]) => join(kit.folder, 'node_modules/@sluice', name, ...path)
 
-  it(`is one module of less than ${maxGzipBytes} bytes that imports nothing, with its types`, () => {
+  it(`is one module of less than ${maxGzipBytes} bytes that imports nothing but a language, with its types`, () => {
     const others = kit.files.filter((file) => !file.endsWith('.d.ts'))
-    expect(others.sort()).toEqual(['LICENSE', 'README.md', 'dist/index.js', 'package.json'])
+    const modules = ['index.js', ...beside].map((file) => `dist/${file}`)
+    expect(others.sort()).toEqual(['LICENSE', 'README.md', ...modules, 'package.json'])
     const text = readFileSync(installed('dist/index.js'), 'utf8')
-    expect(text).not.toMatch(/\bfrom\s*["']|\bimport\s*["'(]/)
+    expect(text).not.toMatch(/\bfrom\s*["']|\bimport\s*["']/)
+    const loaded = [...text.matchAll(/\bimport\("\.\/([^"]+)"\)/g)].map(([, file]) => file)
+    expect(loaded.sort()).toEqual(beside)
     expect(gzipSync(text).length).toBeLessThan(maxGzipBytes)
   })
 

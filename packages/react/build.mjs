@@ -1,18 +1,19 @@
 import { copyFileSync } from 'node:fs'
 import { build } from 'esbuild'
-import { bundleWhole, common } from '../bundle.mjs'
+import { bundleLanguages, bundleWhole, common, languagesBeside } from '../bundle.mjs'
 
 /**
  * Builds two modules that have no dependencies except React: a page without React can load `uploads.js` as it
- * is; `index.js` contains the components, and imports `uploads.js`.
+ * is; `index.js` contains the components, and imports `uploads.js` and, if the page is not in English, its language.
  */
 await bundleWhole('src/uploads.ts')
+await bundleLanguages()
 await build({
   ...common,
   entryPoints: ['src/index.ts'],
   jsx: 'automatic',
   external: ['react', 'react/jsx-runtime'],
-  plugins: [{ name: 'beside', setup: leaveUploadsBeside }],
+  plugins: [{ name: 'beside', setup: leaveUploadsBeside }, languagesBeside],
   banner: { js: "'use client'" },
 })
 copyFileSync('src/styles.css', 'dist/styles.css')

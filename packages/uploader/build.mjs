@@ -1,3 +1,4 @@
-import { bundleWhole } from '../bundle.mjs'
+import { bundleLanguages, bundleWhole } from '../bundle.mjs'
 
 await bundleWhole('src/index.ts')
+await bundleLanguages()

@@ -159,7 +159,10 @@ async function route(
   })
   continueWhenRead(req, res, toUploads)
   nonce(req, res, runtime, dev)
-  if (url.startsWith('/u/')) keepAddressSecret(res)
+  const isLink = url.startsWith('/u/')
+  if (isLink) keepAddressSecret(res)
+  // The layout of all pages, which only sees the headers, then knows whether the page is in the visitor's language.
+  req.headers['x-translated'] = String(isLink)
   refuseUnreadableForm(req, res)
   const run = async () => {
     const end = atOnce && (await opened.turns.get(atOnce)!.take(currentOwner()))

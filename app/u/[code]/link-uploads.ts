@@ -37,7 +37,7 @@ export function createLinkUploads({ code, place, onPasswordChanged }: Options) {
       const upload = unused ?? (await open()).upload
       unused = null
       if (upload) return upload
-      throw new UploadFailure('This upload link accepts no more files.', 403)
+      throw new UploadFailure('This upload link accepts no more files.', 403, 'token_exhausted')
     },
   })
 

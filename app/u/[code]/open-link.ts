@@ -18,7 +18,8 @@ export async function openLink(input: {
   })
   const answer = await response.json().catch(() => ({}))
   if (response.ok) return answer
-  throw new UploadFailure(answer.detail ?? `The server responded with ${response.status}`, response.status)
+  const { detail = `The server responded with ${response.status}`, code = 'status' } = answer
+  throw new UploadFailure(detail, response.status, code)
 }
 
 /** For browsers that store nothing; lasts as long as the page is open. */

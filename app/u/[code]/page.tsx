@@ -6,6 +6,7 @@ import { hashSecret } from '#lib/platform/kernel/ids.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { lookAtLink, type ShownLink } from '#lib/upload-links/open-link.ts'
 import { visitor } from '../../session.ts'
+import { readTexts } from '../../texts.ts'
 import { UploadLink } from './upload-link.tsx'
 
 type Props = { params: Promise<{ code: string }> }
@@ -25,7 +26,7 @@ const look = cache(async (code: string): Promise<ShownLink | 'unknown' | 'limite
 export async function generateMetadata({ params }: Props) {
   const link = await look((await params).code)
   return {
-    title: typeof link === 'string' ? 'Upload link' : link.title,
+    title: typeof link === 'string' ? (await readTexts()).linkPage.name : link.title,
     robots: { index: false, follow: false },
     referrer: 'no-referrer' as const,
   }
@@ -35,21 +36,20 @@ export default async function LinkPage({ params }: Props) {
   const { code } = await params
   const link = await look(code)
   if (link === 'unknown') notFound()
+  const { words, linkPage: texts } = await readTexts()
   if (link === 'limited')
     return (
       <>
-        <h1 className="font-semibold text-3xl tracking-[-0.025em]">Too many attempts</h1>
-        <p className="mt-3 text-base text-ink-soft">
-          Too many invalid links were opened from your network. Wait a minute, then reload this page.
-        </p>
+        <h1 className="font-semibold text-3xl tracking-[-0.025em]">{texts.limited.title}</h1>
+        <p className="mt-3 text-base text-ink-soft">{texts.limited.text}</p>
       </>
     )
   return (
     <>
-      <UploadLink code={code} place={`link-${hashSecret(code)}`} link={link} />
+      <UploadLink code={code} place={`link-${hashSecret(code)}`} link={link} texts={texts} words={words} />
       <noscript>
         <Notice tone="warn" className="mt-6">
-          To send files from this page, allow JavaScript.
+          {texts.noScript}
         </Notice>
       </noscript>
     </>

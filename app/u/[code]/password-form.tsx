@@ -3,25 +3,27 @@
 import { useActionState, useEffect, useRef } from 'react'
 import { Button } from '#components/ui/button.tsx'
 import { FieldErrors, TextField } from '#components/ui/field.tsx'
+import type { LinkPage } from '#packages/react/src/words.ts'
 
 type Props = {
   enter(password: string): Promise<void>
   /** Whether earlier uploads continue without the password. */
   continues: boolean
+  texts: LinkPage['password']
 }
 
 type Refusal = { text: string }
 
-export function PasswordForm({ enter, continues }: Props) {
+export function PasswordForm({ enter, continues, texts }: Props) {
   const form = useRef<HTMLFormElement>(null)
   const [refusal, send, busy] = useActionState<Refusal | undefined, FormData>(async (_, data) => {
     const password = String(data.get('password') ?? '')
-    if (password === '') return { text: "Enter this link's password." }
+    if (password === '') return { text: texts.missing }
     try {
       await enter(password)
       return undefined
     } catch (error) {
-      return { text: textOf(error) }
+      return { text: textOf(error, texts) }
     }
   }, undefined)
 
@@ -40,26 +42,22 @@ export function PasswordForm({ enter, continues }: Props) {
         <TextField
           name="password"
           type="password"
-          label="Password"
-          hint={
-            continues
-              ? 'Uploads in progress continue without the password. Enter it again to send more files.'
-              : 'Ask the person who sent you this link.'
-          }
+          label={texts.label}
+          hint={continues ? texts.again : texts.ask}
           autoComplete="off"
           required
         />
         <Button type="submit" tone="primary" busy={busy} className="self-start">
-          Continue
+          {texts.enter}
         </Button>
       </form>
     </FieldErrors>
   )
 }
 
-function textOf(error: unknown): string {
+function textOf(error: unknown, texts: Props['texts']): string {
   const { status, message } = error as { status?: number; message: string }
-  if (status === 403) return 'Wrong password. Ask the person who sent you the link.'
-  if (status !== undefined && status < 500) return message
-  return 'The server did not respond. Check your connection and try again.'
+  if (status === 403) return texts.wrong
+  if (status === 429) return texts.limited
+  return status !== undefined && status < 500 ? message : texts.noResponse
 }

@@ -2,12 +2,11 @@
 
 import { useRouter } from 'next/navigation'
 import { useEffect, useState } from 'react'
-import { plural } from '#components/format.ts'
 import { Notice } from '#components/ui/notice.tsx'
 import type { ShownLink } from '#lib/upload-links/open-link.ts'
 import { UploadButton, UploadDropzone, useUploadsOf } from '#packages/react/src/index.ts'
 import { UploadList } from '#packages/react/src/upload-list.tsx'
-import { WORDS } from '#packages/react/src/words.ts'
+import { countIn, type LinkPage, type Words } from '#packages/react/src/words.ts'
 import '#packages/react/src/styles.css'
 import '#components/uploader/uploader.css'
 import { LinkLimits } from './link-limits.tsx'
@@ -15,19 +14,10 @@ import { createLinkUploads } from './link-uploads.ts'
 import type { OpenedLink } from './open-link.ts'
 import { PasswordForm } from './password-form.tsx'
 
-const CLOSED = {
-  closed: ['This link is closed', 'Ask the person who sent it to reopen it or send a new one.'],
-  expired: ['This link has expired', 'Ask the person who sent it for a new one.'],
-  exhausted: [
-    'This link accepts no more files',
-    'It has reached its limit. Ask the person who sent it to raise the limit or send another link.',
-  ],
-} as const
-
-type Props = { code: string; place: string; link: ShownLink }
+type Props = { code: string; place: string; link: ShownLink; texts: LinkPage; words: Words }
 
 /** An upload link's page, for people without an account. */
-export function UploadLink({ code, place, link }: Props) {
+export function UploadLink({ code, place, link, texts, words }: Props) {
   const [knowsPassword, setKnowsPassword] = useState(!link.hasPassword)
   const onPasswordChanged = () => setKnowsPassword(false)
   const [{ uploads, ...own }] = useState(() => createLinkUploads({ code, place, onPasswordChanged }))
@@ -68,64 +58,66 @@ export function UploadLink({ code, place, link }: Props) {
 
   return (
     <>
-      <h1 className="font-semibold text-3xl tracking-[-0.025em] [overflow-wrap:anywhere]">{link.title}</h1>
+      <h1 dir="auto" className="font-semibold text-3xl tracking-[-0.025em] [overflow-wrap:anywhere]">
+        {link.title}
+      </h1>
       {message && (
-        <p className="mt-3 whitespace-pre-line text-base text-ink-soft [overflow-wrap:anywhere]">{message}</p>
+        <p dir="auto" className="mt-3 whitespace-pre-line text-base text-ink-soft [overflow-wrap:anywhere]">
+          {message}
+        </p>
       )}
       <div className="own-uploader mt-6 space-y-4">
         {link.state !== 'open' && (
-          <Notice tone="warn" title={CLOSED[link.state][0]}>
-            {CLOSED[link.state][1]}
-            {hasBegun && control.busy && ' Uploads in progress continue.'}
+          <Notice tone="warn" title={texts[link.state].title}>
+            {texts[link.state].text}
+            {hasBegun && control.busy && ` ${texts.continues}`}
           </Notice>
         )}
-        {isOpen && !knowsPassword && <PasswordForm enter={enter} continues={hasBegun} />}
+        {isOpen && !knowsPassword && (
+          <PasswordForm enter={enter} continues={hasBegun} texts={texts.password} />
+        )}
         {mayCreate && (
           <>
-            <LinkLimits link={link} />
+            <LinkLimits link={link} texts={texts} lang={words.lang} />
             <UploadDropzone
               control={control}
+              words={words}
               accept={link.allowedTypes.join(',') || undefined}
               multiple={link.filesLeft !== 1}
             />
           </>
         )}
-        {!mayCreate && hasBegun && <Begun control={control} />}
-        <Outcome control={control} />
+        {!mayCreate && hasBegun && <Begun control={control} texts={texts} words={words} />}
+        <Outcome control={control} texts={texts} lang={words.lang} />
       </div>
     </>
   )
 }
 
-type Control = ReturnType<typeof useUploadsOf>
+type Shown = { control: ReturnType<typeof useUploadsOf>; texts: LinkPage }
 
 /** The uploads of a visitor who cannot add files. Only files that the browser did not keep can be chosen again. */
-function Begun({ control }: { control: Control }) {
+function Begun({ control, texts, words }: Shown & { words: Words }) {
   if (control.uploads.some(({ state }) => state === 'missing'))
-    return <UploadButton control={control}>Choose the same files again</UploadButton>
+    return (
+      <UploadButton control={control} words={words}>
+        {texts.chooseAgain}
+      </UploadButton>
+    )
   return (
     <div className="sluice">
-      <UploadList control={control} words={WORDS} />
+      <UploadList control={control} words={words} />
     </div>
   )
 }
 
-function Outcome({ control: { uploads, busy } }: { control: Control }) {
+function Outcome({ control: { uploads, busy }, texts, lang }: Shown & { lang: string }) {
   const done = uploads.filter(({ state }) => state === 'done').length
-  if (busy)
-    return (
-      <p className="text-ink-soft text-sm">
-        Keep this page open until everything has arrived. If it is closed or the connection is lost, open the
-        link again in this browser: the upload continues where it stopped.
-      </p>
-    )
+  if (busy) return <p className="text-ink-soft text-sm">{texts.keepOpen}</p>
   if (done === 0 || done < uploads.length) return null
   return (
-    <Notice
-      tone="good"
-      title={done === 1 ? 'Your file has arrived' : `All ${plural(done, 'file')} have arrived`}
-    >
-      You can close this page.
+    <Notice tone="good" title={countIn(texts.arrived, done, lang)}>
+      {texts.mayClose}
     </Notice>
   )
 }

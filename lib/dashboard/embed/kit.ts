@@ -59,18 +59,23 @@ function notFound(baseUrl: string, detail: string): Response {
   return new Response(body, { status, headers: { ...headers, ...ANY_ORIGIN } })
 }
 
-/** A module for pages without a build. Its bytes change with this server's version, so that it fits the server. */
-export type KitModule = 'uploader.js' | 'uppy.js'
-export const KIT_MODULES: Record<KitModule, string> = {
+/** Modules for pages without a build. Their bytes change with this server's version, so that they fit the server. */
+const MODULES = {
   'uploader.js': 'packages/uploader/dist/index.js',
   'uppy.js': 'packages/uppy/dist/index.js',
 }
-const isModule = (file: string): file is KitModule => Object.hasOwn(KIT_MODULES, file)
+type KitModule = keyof typeof MODULES
+/** The component loads the words of the page's language from beside it. */
+const LANGUAGES = ['de', 'es', 'fr', 'ja', 'pt'].map((language) => `words-${language}.js`)
+export const KIT_MODULES: Record<string, string> = {
+  ...MODULES,
+  ...Object.fromEntries(LANGUAGES.map((file) => [file, `packages/uploader/dist/${file}`])),
+}
 
 export const kitModule = (baseUrl: string, file: KitModule): string => `${baseUrl}/kit/${file}`
 
 export async function serveKit(baseUrl: string, file: string): Promise<Response> {
-  if (isModule(file)) {
+  if (Object.hasOwn(KIT_MODULES, file)) {
     const cached = { 'Cache-Control': 'public, max-age=3600', 'Content-Type': TYPES['uppy.min.mjs'] }
     return new Response(await read(file), { headers: { ...ANY_ORIGIN, ...cached } })
   }

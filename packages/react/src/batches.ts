@@ -1,5 +1,5 @@
 import { textToBase64 } from './base64.ts'
-import { Failure } from './failure.ts'
+import { failureOf } from './failure.ts'
 import type { FileUpload, Transport } from './file-upload.ts'
 import type { KeptUploads } from './kept-uploads.ts'
 import { persist } from './persist.ts'
@@ -38,7 +38,7 @@ export function createBatches({ tokens, kept, transport }: Options) {
       tokens.refuse(token)
       return seal(batch, true)
     }
-    if (!ok) throw new Failure(`The server responded with ${status}`, status)
+    if (!ok) throw failureOf(status)
   }
 
   return {

@@ -1,12 +1,19 @@
 /** A request that got a response, but not the expected one. Without a response, `fetch` throws its own error. */
 export class Failure extends Error {
   readonly status: number
+  /** One of Sluice's error codes, or of this package's own: lists show their text for it, in the page's language. */
+  readonly code: string | undefined
 
-  constructor(message: string, status: number) {
+  constructor(message: string, status: number, code?: string) {
     super(message)
     this.status = status
+    this.code = code
   }
 }
+
+/** A response that says nothing more. */
+export const failureOf = (status: number) =>
+  new Failure(`The server responded with ${status}`, status, 'status')
 
 /** Temporary statuses, in addition to 5xx: the server is busy, or another request still has the upload locked. */
 const PASSING = [408, 409, 423, 425, 429]
@@ -22,17 +29,29 @@ export function isLasting(error: unknown): boolean {
   return (error as Error | undefined)?.name === 'NotReadableError'
 }
 
-export function reasonOf(error: unknown): string {
-  return error instanceof Failure ? error.message : 'Waiting for the network'
+/** Why an upload is waiting or has failed. */
+export type Reason = { reason: string; code: string | undefined; status: number | undefined }
+
+/** For an error that passes, which without a response is the network's. */
+export function waitingFor(error: unknown): Reason {
+  if (error instanceof Failure) return failedBy(error)
+  return { reason: 'Waiting for the network', code: 'network', status: undefined }
 }
 
-/** The message in Sluice's response, or otherwise the client's own. */
-export function tellFailure(noticed: string, answer: string | undefined): string {
+export function failedBy(error: Error): Reason {
+  const { status, code } = error instanceof Failure ? error : { status: undefined, code: undefined }
+  const isChanged = error.name === 'NotReadableError'
+  return { reason: error.message, code: isChanged ? 'file_changed' : code, status }
+}
+
+/** The error in Sluice's response. */
+export function readFailure(status: number, answer: string | undefined): Failure {
   try {
-    const { detail } = JSON.parse(answer ?? '') as { detail?: unknown }
-    if (typeof detail === 'string' && detail) return detail
+    const { detail, code } = JSON.parse(answer ?? '') as { detail?: unknown; code?: unknown }
+    if (typeof detail === 'string' && detail)
+      return new Failure(detail, status, typeof code === 'string' ? code : undefined)
   } catch {
     // Not every response is from Sluice.
   }
-  return noticed
+  return failureOf(status)
 }

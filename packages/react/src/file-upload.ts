@@ -18,8 +18,12 @@ export type FileUpload = {
   size: number
   state: UploadState
   sentBytes: number
-  /** Why the upload is waiting or has failed. */
-  reason?: string
+  /** Why the upload is waiting or has failed, in English or in your backend's words. */
+  reason?: string | undefined
+  /** What the reason is: one of Sluice's error codes, or `network`, `status`, `no_token` or `file_changed`. */
+  code?: string | undefined
+  /** The status of the response that the reason is about. */
+  status?: number | undefined
   /** True if the browser could not read the file, so that there is nothing to retry. */
   unreadable?: boolean
   /** Sluice's id for the file, once it has one: the webhook's `file_id`. */

@@ -1,4 +1,4 @@
-import { isLasting, reasonOf } from './failure.ts'
+import { isLasting, type Reason, waitingFor } from './failure.ts'
 
 const FIRST_DELAY_MS = 1000
 export const MAX_DELAY_MS = 30_000
@@ -10,7 +10,7 @@ export const MAX_DELAY_MS = 30_000
 export async function persist<Answer>(
   attempt: () => Promise<Answer>,
   signal: AbortSignal,
-  tell: (reason: string) => void,
+  tell: (reason: Reason) => void,
 ): Promise<Answer> {
   for (let delayMs = FIRST_DELAY_MS; ; delayMs = Math.min(delayMs * 2, MAX_DELAY_MS)) {
     try {
@@ -18,7 +18,7 @@ export async function persist<Answer>(
       if (!signal.aborted) return answer
     } catch (error) {
       if (!signal.aborted && isLasting(error)) throw error
-      if (!signal.aborted) tell(reasonOf(error))
+      if (!signal.aborted) tell(waitingFor(error))
     }
     if (!signal.aborted) await online(delayMs)
     // The upload was paused or removed. If it continues, it makes a new request, so nothing waits for this one.

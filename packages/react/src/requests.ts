@@ -1,4 +1,4 @@
-import { Failure, passes, reasonOf, tellFailure } from './failure.ts'
+import { Failure, failureOf, passes, type Reason, readFailure, waitingFor } from './failure.ts'
 import type { Transport } from './file-upload.ts'
 import { MAX_DELAY_MS, online, persist } from './persist.ts'
 import type { Tokens } from './tokens.ts'
@@ -15,7 +15,7 @@ export type Context = {
   /** Aborted when the upload is stopped. After that, nothing is sent or reported. */
   stopped: AbortSignal
   /** Called with the reason why the upload is waiting, again on each failure. */
-  onWait(reason: string): void
+  onWait(reason: Reason): void
 }
 
 export type Answer = {
@@ -57,7 +57,7 @@ export function createRequests({ tokens, transport, stopped, onWait }: Context) 
       return askOnce(method, url, true)
     }
     if (response.ok || GONE.includes(response.status)) return response
-    throw new Failure(`The server responded with ${response.status}`, response.status)
+    throw failureOf(response.status)
   }
 
   /** Resolves when the next attempt is due, or throws if it cannot help. */
@@ -67,15 +67,14 @@ export function createRequests({ tokens, transport, stopped, onWait }: Context) 
     if (status === 401) tokens.refuse(token)
     const delayMs = RETRY_DELAYS_MS[attempts]
     const mayRetry = status === 401 ? attempts < MOST_REFUSED_TOKENS : passes(status)
-    const noticed = `The server responded with ${status}`
-    if (!mayRetry || delayMs === undefined) throw new Failure(tellFailure(noticed, body), status ?? 0)
+    if (!mayRetry || delayMs === undefined) throw readFailure(status ?? 0, body)
     // The first failure is retried immediately, and is not reported.
-    if (attempts > 0 && status !== 401) onWait(reasonOf(status && new Failure(noticed, status)))
+    if (attempts > 0 && status !== 401) onWait(waitingFor(status && failureOf(status)))
     attempts += 1
     await online(delayMs)
     // Skips an attempt that is certain to fail.
     if (status || navigator.onLine) return
-    onWait(reasonOf(undefined))
+    onWait(waitingFor(undefined))
     await online(MAX_DELAY_MS)
   }
 

@@ -100,11 +100,11 @@ function begin(url?: string, file = new Blob(['x'.repeat(BYTES)])) {
     onUrl: (found) => outcome.urls.push(found),
     onLateUrl: () => {},
     onProgress: () => {},
-    onWait: (reason) => told.push(reason),
+    onWait: ({ reason }) => told.push(reason),
     onDone: () => {
       outcome.done = true
     },
-    onFail: (reason) => {
+    onFail: ({ reason }) => {
       outcome.failed = reason
     },
   })

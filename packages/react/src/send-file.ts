@@ -1,5 +1,6 @@
 import { textOfBase64, textToBase64 } from './base64.ts'
 import { LANES, MIN_BYTES_FOR_LANES } from './connections.ts'
+import { failedBy, type Reason } from './failure.ts'
 import type { FileChecksum } from './file-checksum.ts'
 import type { Transport } from './file-upload.ts'
 import { persist } from './persist.ts'
@@ -24,9 +25,9 @@ type Way = {
   /** Called if the upload was stopped while it was being created. */
   onLateUrl(url: string): void
   onProgress(sentBytes: number): void
-  onWait(reason: string): void
+  onWait(reason: Reason): void
   onDone(result: unknown): void
-  onFail(reason: string): void
+  onFail(reason: Reason): void
 }
 
 const DELETE_PATIENCE_MS = 60_000
@@ -123,7 +124,7 @@ export function sendFile({ metadata, hold, lines, ...way }: Way): () => void {
 
   send().then(
     unless(() => way.onDone(result)),
-    unless((error: Error) => way.onFail(error.message)),
+    unless((error: Error) => way.onFail(failedBy(error))),
   )
   return () => stopping.abort()
 }

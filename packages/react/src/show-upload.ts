@@ -1,15 +1,26 @@
 import type { FileUpload, UploadState } from './file-upload.ts'
-import { describeUpload, type Words } from './words.ts'
+import { countIn, describeUpload, fill, type Words } from './words.ts'
 
 /** What the lists of uploads in React and in the web component show alike. */
 
 /** The row's action other than removing the upload. */
 export type Step = 'pause' | 'resume' | 'retry'
 
-export function stepOf({ state, unreadable }: FileUpload): Step | undefined {
+/** The same file would fail again. */
+const LASTING = [
+  'type_not_allowed',
+  'type_mismatch',
+  'file_too_large',
+  'file_changed',
+  'token_exhausted',
+  'upload_rejected',
+]
+
+export function stepOf({ state, unreadable, code = '' }: FileUpload): Step | undefined {
   if (unreadable || state === 'done' || state === 'missing') return undefined
   if (state === 'paused') return 'resume'
-  return state === 'failed' ? 'retry' : 'pause'
+  if (state !== 'failed') return 'pause'
+  return LASTING.includes(code) ? undefined : 'retry'
 }
 
 /** SVG paths, 16 by 16. */
@@ -38,9 +49,9 @@ export function sayChanges(
   if (changed.length === 0) return undefined
   const each = changed
     .slice(0, MOST_SAID)
-    .map((upload) => words.said(upload.name, describeUpload(upload, words)))
+    .map((upload) => fill(words.said, { name: upload.name, state: describeUpload(upload, words) }))
   const more = changed.length - each.length
-  return [...each, ...(more > 0 ? [words.saidMore(more)] : [])].join(' ')
+  return [...each, ...(more > 0 ? [countIn(words.saidMore, more, words.lang)] : [])].join(' ')
 }
 
 /** Looks at an upload's position first, and searches for it only if uploads were removed from the list. */

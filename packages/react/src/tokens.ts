@@ -51,7 +51,7 @@ export function tokensFor({ getToken, tokenUrl = '/api/upload-token', transport 
 /** Requests a token from the page's own backend, as returned by `createTokenHandler`. */
 export async function askBackend(url: string, fetch: typeof globalThis.fetch): Promise<UploadToken> {
   const response = await fetch(url, { method: 'POST' })
-  if (!response.ok) throw new Failure(`No upload token: ${response.status}`, response.status)
+  if (!response.ok) throw new Failure(`No upload token: ${response.status}`, response.status, 'no_token')
   const answer = readToken(await response.text())
   if (!answer?.token || !answer.expiresAt || !answer.uploadUrl)
     throw new Failure(`${url} responded without a token, its expiry and an uploadUrl`, 400)

@@ -1,8 +1,9 @@
-import { type ReactNode, useEffect, useMemo, useRef } from 'react'
+import { type ReactNode, useEffect, useRef } from 'react'
 import type { UploadOptions } from './file-upload.ts'
 import { UploadList } from './upload-list.tsx'
 import { type UseUpload, useUpload } from './use-upload.ts'
-import { WORDS, type Words } from './words.ts'
+import { useWords } from './use-words.ts'
+import type { SomeWords } from './words.ts'
 
 export type UploadProps = UploadOptions & {
   /** The result of `useUpload`, if you call it yourself. In that case, pass the options to the hook instead. */
@@ -14,7 +15,10 @@ export type UploadProps = UploadOptions & {
   /** Whether to pick an entire folder instead of files. */
   folder?: boolean
   disabled?: boolean
-  words?: Partial<Words>
+  /** The language of the texts, such as `de`; defaults to the document's or the browser's. */
+  lang?: string
+  /** Replaces some or all of the texts. */
+  words?: SomeWords
   className?: string
   /** Replaces "Choose files". */
   children?: ReactNode
@@ -30,17 +34,13 @@ function OwnButton(props: UploadProps) {
 }
 
 function ControlledButton(props: UploadProps & { control: UseUpload }) {
-  const words = useWords(props.words)
+  const words = useWords(props)
   return (
     <div className={`sluice ${props.className ?? ''}`}>
       <FilePicker {...props}>{props.children ?? words.choose}</FilePicker>
       <UploadList control={props.control} words={words} />
     </div>
   )
-}
-
-export function useWords(words: Partial<Words> | undefined): Words {
-  return useMemo(() => ({ ...WORDS, ...words }), [words])
 }
 
 type PickerProps = Pick<UploadProps, 'accept' | 'multiple' | 'folder' | 'disabled' | 'children'> & {

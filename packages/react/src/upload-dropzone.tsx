@@ -1,8 +1,10 @@
 import { type DragEvent, useState } from 'react'
 import { droppedFiles, MAX_FILES } from './dropped-files.ts'
-import { FilePicker, type UploadProps, useWords } from './upload-button.tsx'
+import { FilePicker, type UploadProps } from './upload-button.tsx'
 import { UploadList } from './upload-list.tsx'
 import { type UseUpload, useUpload } from './use-upload.ts'
+import { useWords } from './use-words.ts'
+import { countIn } from './words.ts'
 
 /** An area to drop files and folders, with a button in it, and the list of its uploads. */
 export function UploadDropzone({ control, ...props }: UploadProps) {
@@ -15,7 +17,7 @@ function OwnDropzone(props: UploadProps) {
 
 function ControlledDropzone(props: UploadProps & { control: UseUpload }) {
   const { control, disabled, multiple = true } = props
-  const words = useWords(props.words)
+  const words = useWords(props)
   const [isOver, setOver] = useState(false)
   const [tooMany, setTooMany] = useState(false)
 
@@ -50,7 +52,7 @@ function ControlledDropzone(props: UploadProps & { control: UseUpload }) {
       </div>
       {tooMany && (
         <p role="alert" className="sluice-notice">
-          {words.tooMany(MAX_FILES)}
+          {countIn({ other: words.tooMany }, MAX_FILES, words.lang)}
         </p>
       )}
       <UploadList control={control} words={words} />

@@ -2,7 +2,7 @@ import { memo, type RefObject, useEffect, useRef, useState } from 'react'
 import { type FileUpload, isOver } from './file-upload.ts'
 import { ICONS, stepOf } from './show-upload.ts'
 import type { UseUpload } from './use-upload.ts'
-import { describeSize, describeUpload, percentOf, type Words } from './words.ts'
+import { describeSize, describeUpload, fill, percentOf, type Words } from './words.ts'
 
 /** The rows' range in the list, and whether that is the entire list. */
 type Place = { start: number; count: number; isWhole: boolean }
@@ -107,19 +107,21 @@ export const UploadRow = memo(function UploadRow({ upload, at, count, control, w
     >
       <span className="sluice-name">
         <bdi>{path ?? name}</bdi>
-        {!upload.unreadable && <span className="sluice-size">{describeSize(size)}</span>}
+        {!upload.unreadable && <span className="sluice-size">{describeSize(size, words.lang)}</span>}
       </span>
       <span className="sluice-steps">
-        {step && <RowButton icon={step} label={words[step](name)} onClick={() => control[step](id)} />}
+        {step && (
+          <RowButton icon={step} label={fill(words[step], { name })} onClick={() => control[step](id)} />
+        )}
         <RowButton
           icon="cancel"
-          label={isOver(upload) ? words.remove(name) : words.cancel(name)}
+          label={fill(isOver(upload) ? words.remove : words.cancel, { name })}
           onClick={() => control.cancel(id)}
         />
       </span>
       <progress
         className="sluice-progress"
-        aria-label={words.progress(name)}
+        aria-label={fill(words.progress, { name })}
         max={100}
         value={percentOf(upload)}
       />

@@ -86,7 +86,7 @@ export function createUploads(options: UploadOptions = {}) {
   }
 
   function begin(entry: Entry): void {
-    change(entry, { state: 'uploading', reason: undefined })
+    change(entry, { state: 'uploading', ...NO_REASON })
     entry.checksum ??= new FileChecksum(entry.file!)
     entry.stop = sendFile({
       file: entry.file!,
@@ -107,16 +107,16 @@ export function createUploads(options: UploadOptions = {}) {
       },
       onProgress(sentBytes) {
         const moves = sentBytes > entry.upload.sentBytes || entry.upload.state !== 'waiting'
-        change(entry, moves ? { sentBytes, state: 'uploading', reason: undefined } : { sentBytes })
+        change(entry, moves ? { sentBytes, state: 'uploading', ...NO_REASON } : { sentBytes })
       },
-      onWait: (reason) => change(entry, { state: 'waiting', reason }),
+      onWait: (reason) => change(entry, { state: 'waiting', ...reason }),
       onDone(result) {
         void forget(entry)
         const { size } = entry.upload
         end(entry, {
           state: 'done',
           sentBytes: size,
-          reason: undefined,
+          ...NO_REASON,
           ...(result !== undefined && { result }),
         })
         options.onDone?.(entry.upload)
@@ -126,7 +126,7 @@ export function createUploads(options: UploadOptions = {}) {
         entry.checksum = undefined
         // After a reload, the upload stays paused until the user, who may first have to sign in again, resumes it.
         void kept.note(entry.upload.id, { paused: true })
-        end(entry, { state: 'failed', reason })
+        end(entry, { state: 'failed', ...reason })
         options.onFailed?.(entry.upload)
       },
     })
@@ -219,7 +219,7 @@ export function createUploads(options: UploadOptions = {}) {
   function goOn(id: string, from: UploadState): void {
     const entry = entries.get(id)
     if (entry?.upload.state !== from || entry.upload.unreadable) return
-    change(entry, { state: 'queued', reason: undefined })
+    change(entry, { state: 'queued', ...NO_REASON })
     void kept.note(id, { paused: false })
     next()
   }
@@ -254,7 +254,7 @@ export function createUploads(options: UploadOptions = {}) {
         wasClosed = true
         closed.abort()
         for (const entry of entries.values()) {
-          if (entry.stop) change(entry, { state: 'queued', reason: undefined })
+          if (entry.stop) change(entry, { state: 'queued', ...NO_REASON })
           halt(entry)
           letGo(entry)
         }
@@ -271,7 +271,7 @@ export function createUploads(options: UploadOptions = {}) {
       const entry = entries.get(id)
       if (!entry || !PAUSABLE.includes(entry.upload.state)) return
       halt(entry)
-      change(entry, { state: 'paused', reason: undefined })
+      change(entry, { state: 'paused', ...NO_REASON })
       void kept.note(id, { paused: true })
       next()
     },
@@ -292,4 +292,5 @@ export function createUploads(options: UploadOptions = {}) {
   }
 }
 
+const NO_REASON = { reason: undefined, code: undefined, status: undefined }
 const PAUSABLE: string[] = ['queued', 'uploading', 'waiting']

@@ -7,7 +7,7 @@ export type Reflected = { [Name in keyof typeof TEXTS]: string | undefined } & {
   [Name in keyof typeof NUMBERS]: number | undefined
 } & { [Name in keyof typeof FLAGS]: boolean }
 
-export const ATTRIBUTES = [TEXTS, NUMBERS, FLAGS].flatMap((names) => Object.values(names))
+export const ATTRIBUTES = ['lang', ...[TEXTS, NUMBERS, FLAGS].flatMap((names) => Object.values(names))]
 
 type Read = (value: string | null) => unknown
 

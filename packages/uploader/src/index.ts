@@ -1,10 +1,12 @@
 import { droppedFiles, MAX_FILES } from '../../react/src/dropped-files.ts'
 import type { FileUpload, UploadOptions } from '../../react/src/file-upload.ts'
+import { words as en } from '../../react/src/languages/en.ts'
+import { loadWords, pageLanguage, withWords } from '../../react/src/languages.ts'
 import { sayChanges } from '../../react/src/show-upload.ts'
 import styles from '../../react/src/styles.css'
 import { askBackend } from '../../react/src/tokens.ts'
 import { createUploads, type Uploads } from '../../react/src/uploads.ts'
-import { WORDS, type Words } from '../../react/src/words.ts'
+import { countIn, type SomeWords, type Words } from '../../react/src/words.ts'
 import { ATTRIBUTES, applyEarly, type Reflected, reflectAttributes } from './attributes.ts'
 import { create } from './create-element.ts'
 import own from './styles.css'
@@ -17,7 +19,7 @@ import { UploadRow } from './upload-row.ts'
 export type { FileUpload, UploadState } from '../../react/src/file-upload.ts'
 export type { UploadToken } from '../../react/src/tokens.ts'
 export { createUploads, UploadFailure, type Uploads } from '../../react/src/uploads.ts'
-export type { Words } from '../../react/src/words.ts'
+export type { SomeWords, Words } from '../../react/src/words.ts'
 
 /** On a server, the module can be imported, but nothing is defined. */
 const Base = globalThis.HTMLElement ?? (class {} as unknown as typeof HTMLElement)
@@ -39,7 +41,11 @@ export class SluiceUploader extends Base {
   readonly #list = create('div', 'list', { role: 'list', hidden: '' })
   readonly #said = create('p', 'said', { role: 'status' })
   readonly #rows = new Map<string, UploadRow>()
-  #words: Words = WORDS
+  /** The texts of the language, those that the page replaces, and both together. */
+  #base: Words = en
+  #given: SomeWords | undefined
+  #words: Words = en
+  #lang = en.lang
   #store: Uploads | undefined
   #close: (() => void) | undefined
   #shown: readonly FileUpload[] = []
@@ -60,6 +66,7 @@ export class SluiceUploader extends Base {
   connectedCallback(): void {
     applyEarly(this)
     this.#showOptions()
+    void this.#loadWords()
     // A framework may set properties after it has inserted the element.
     queueMicrotask(() => {
       if (this.isConnected) this.#close ??= this.#uploads().open()
@@ -73,15 +80,31 @@ export class SluiceUploader extends Base {
 
   attributeChangedCallback(): void {
     this.#showOptions()
+    if (this.isConnected) void this.#loadWords()
   }
 
-  /** All strings, or some of them, for translation. */
-  get words(): Partial<Words> {
+  /** Setting some of the texts replaces those of the language. */
+  get words(): SomeWords {
     return this.#words
   }
 
-  set words(words: Partial<Words> | undefined) {
-    this.#words = { ...WORDS, ...words }
+  set words(words: SomeWords | undefined) {
+    this.#given = words
+    this.#showWords()
+  }
+
+  async #loadWords(): Promise<void> {
+    const lang = pageLanguage(this)
+    if (lang === this.#lang) return
+    this.#lang = lang
+    const base = await loadWords(lang)
+    if (lang !== this.#lang) return
+    this.#base = base
+    this.#showWords()
+  }
+
+  #showWords(): void {
+    this.#words = withWords(this.#base, this.#given)
     this.#showOptions()
     this.#show()
   }
@@ -157,7 +180,9 @@ export class SluiceUploader extends Base {
 
   async #take(dropped: DataTransfer): Promise<void> {
     const { files, unreadable, hasMore } = await droppedFiles(dropped)
-    this.#notice.textContent = hasMore ? this.#words.tooMany(MAX_FILES) : ''
+    this.#notice.textContent = hasMore
+      ? countIn({ other: this.#words.tooMany }, MAX_FILES, this.#words.lang)
+      : ''
     this.#uploads().addUnreadable(unreadable, this.#words.unreadable)
     this.add(files)
   }

@@ -2,7 +2,7 @@ import type { FileUpload } from '../../react/src/file-upload.ts'
 import { isOver } from '../../react/src/file-upload.ts'
 import { ICONS, type Step, stepOf } from '../../react/src/show-upload.ts'
 import type { Uploads } from '../../react/src/uploads.ts'
-import { describeSize, describeUpload, percentOf, type Words } from '../../react/src/words.ts'
+import { describeSize, describeUpload, fill, percentOf, type Words } from '../../react/src/words.ts'
 import { create, createIcon } from './create-element.ts'
 
 /** An upload in the list. Its elements stay the same while it changes, so that they keep the focus. */
@@ -40,10 +40,10 @@ export class UploadRow {
     this.element.dataset.state = state
     this.element.setAttribute('part', `upload ${state}`)
     this.#name.textContent = path ?? name
-    this.#size.textContent = upload.unreadable ? '' : describeSize(size)
+    this.#size.textContent = upload.unreadable ? '' : describeSize(size, words.lang)
     this.#showStep(stepOf(upload), name, words)
-    label(this.#cancel, isOver(upload) ? words.remove(name) : words.cancel(name))
-    this.#progress.setAttribute('aria-label', words.progress(name))
+    label(this.#cancel, fill(isOver(upload) ? words.remove : words.cancel, { name }))
+    this.#progress.setAttribute('aria-label', fill(words.progress, { name }))
     this.#progress.value = percentOf(upload)
     this.#state.textContent = describeUpload(upload, words)
   }
@@ -53,7 +53,7 @@ export class UploadRow {
     const loses = !step && root.activeElement === this.#step
     this.#step.hidden = !step
     if (loses) this.element.focus()
-    if (step) label(this.#step, words[step](name))
+    if (step) label(this.#step, fill(words[step], { name }))
     if (step && step !== this.#shownStep) this.#step.replaceChildren(createIcon(ICONS[step]))
     this.#shownStep = step
   }

@@ -167,9 +167,9 @@ class Sluice<M extends Meta, B extends Body> {
         else void deleteUpload(url, this.#tokens, {})
       },
       onProgress: (bytesUploaded) => this.#tellProgress(id, bytesUploaded),
-      onWait: (reason) => this.#uppy.info(reason, 'warning', WARNING_MS),
+      onWait: ({ reason }) => this.#uppy.info(reason, 'warning', WARNING_MS),
       onDone: (result) => void this.#finish(id, result),
-      onFail: (reason) => this.#fail(this.#file(id)!, reason),
+      onFail: ({ reason }) => this.#fail(this.#file(id)!, reason),
     })
     transfer.stop = () => {
       stop()

@@ -1,0 +1,96 @@
+import type { LinkPage, Words } from '../words.ts'
+
+export const words: Words = {
+  lang: 'ja',
+  choose: 'ファイルを選択',
+  drop: 'ここにファイルやフォルダをドロップするか、',
+  list: 'アップロード',
+  pause: '{name}を一時停止',
+  resume: '{name}を再開',
+  retry: '{name}を再試行',
+  cancel: '{name}をキャンセル',
+  remove: '{name}をリストから削除',
+  progress: '{name}の進行状況',
+  queued: '待機中',
+  uploading: '{percent}',
+  waiting: '{reason}。自動的に再試行します。',
+  paused: '{percent}で一時停止中',
+  failed: '失敗しました：{reason}',
+  unreadable: 'ブラウザがこの項目を読み取れませんでした。',
+  tooMany: '最初の{count}件のファイルのみ追加されました。残りは別にドロップしてください。',
+  done: 'アップロード済み',
+  missing: '続けるには、同じファイルをもう一度選択してください。',
+  said: '{name}：{state}',
+  saidMore: { other: 'ほか{count}件。' },
+  reasons: {
+    network: 'ネットワーク接続を待っています',
+    status: 'サーバーの応答は{status}でした',
+    no_token: 'アップロードトークンを取得できませんでした（{status}）',
+    file_changed: '選択後にファイルが変更または移動されました。もう一度選択してください。',
+    type_not_allowed: 'この種類のファイルは受け付けていません。',
+    type_mismatch: 'ファイルの内容が種類と一致しません。',
+    file_too_large: 'ファイルが大きすぎます。',
+    quota_exceeded: '受信側は現在、これだけのデータを受け取れません。',
+    token_exhausted: 'これ以上ファイルを受け付けていません。',
+    checksum_mismatch: '転送中にファイルが破損しました。',
+    not_accepting: '現在、ここにはファイルをアップロードできません。',
+  },
+}
+
+export const linkPage: LinkPage = {
+  skip: '本文へ移動',
+  theme: { system: '配色：システム', light: '配色：ライト', dark: '配色：ダーク' },
+  privacy:
+    'ファイルは、このリンクを作成した人に直接届きます。このアドレスでは誰も内容を見ることができません。',
+  name: 'アップロード用リンク',
+  noScript: 'このページからファイルを送るには、JavaScriptを許可してください。',
+  unknown: {
+    name: 'リンクが見つかりません',
+    title: 'このリンクは使用できません',
+    text: 'リンクが途中で切れているか、入力に誤りがあるか、すでに削除された可能性があります。受け取ったメッセージからもう一度コピーするか、送信者に新しいリンクを依頼してください。',
+  },
+  limited: {
+    title: '試行回数が多すぎます',
+    text: 'お使いのネットワークから無効なリンクが何度も開かれました。1分ほど待ってから、このページを再読み込みしてください。',
+  },
+  closed: {
+    title: 'このリンクは受付を終了しました',
+    text: '再開するか、新しいリンクを送るよう、送信者に依頼してください。',
+  },
+  expired: {
+    title: 'このリンクは有効期限が切れています',
+    text: '送信者に新しいリンクを依頼してください。',
+  },
+  exhausted: {
+    title: 'このリンクではこれ以上ファイルを受け付けていません',
+    text: '上限に達しました。上限を引き上げるか、別のリンクを送るよう、送信者に依頼してください。',
+  },
+  continues: '進行中のアップロードは続行されます。',
+  only: '{types}のみ',
+  types: {
+    images: '画像',
+    videos: '動画',
+    audio: '音声ファイル',
+    texts: 'テキストファイル',
+    format: '{format}ファイル',
+  },
+  filesLeft: { other: '残り{count}ファイル' },
+  spaceLeft: '残り{size}',
+  openUntil: '{time}まで受付',
+  chooseAgain: '同じファイルをもう一度選択',
+  keepOpen:
+    'すべて届くまで、このページを開いたままにしてください。ページを閉じたり接続が切れたりした場合は、このブラウザでリンクをもう一度開くと、中断したところから再開されます。',
+  arrived: { other: '{count}件のファイルが届きました' },
+  mayClose: 'このページを閉じてもかまいません。',
+  password: {
+    label: 'パスワード',
+    ask: 'このリンクの送信者にお尋ねください。',
+    again:
+      '進行中のアップロードは、パスワードなしで続行されます。さらにファイルを送るには、もう一度入力してください。',
+    enter: '続ける',
+    missing: 'このリンクのパスワードを入力してください。',
+    wrong: 'パスワードが違います。リンクの送信者にお尋ねください。',
+    limited: '試行回数が多すぎます。1分ほど待ってから、もう一度お試しください。',
+    noResponse: 'サーバーが応答しませんでした。接続を確認して、もう一度お試しください。',
+  },
+}
