@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import type { Page } from 'playwright/test'
 import { formatBytes } from '#components/format.ts'
-import { expectAccessibleInLight } from '../../test/support/axe.ts'
+import { expectAccessible, expectAccessibleInLight } from '../../test/support/axe.ts'
 import { api, expect, test } from '../../test/support/browser.ts'
 import { openCustomer, revokeNewest } from '../../test/support/customer.ts'
 
@@ -99,6 +99,11 @@ test('a Try it upload resumes after a lost connection, an offline period, an exp
   await expect(page.getByText('Upload created')).toBeVisible()
   await expect(page.getByText('In the bucket')).toBeVisible()
   await expect(page.getByText(/Webhook delivered: 2/)).toBeVisible()
+
+  const drawing = page.getByRole('main').locator('figure')
+  await expect(drawing.getByTitle(/^Paused|then the connection was lost/)).toHaveCount(resumes)
+  await expect(drawing.getByTitle(/^Webhook delivered: 2/)).toBeVisible()
+  await expectAccessible(page, 'a file that was resumed')
 })
 
 test("the embedded uploader resumes after a lost connection, an expired and a revoked token, and a reload, on another origin's page", {

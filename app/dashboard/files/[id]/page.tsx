@@ -6,7 +6,6 @@ import { Copyable } from '#components/ui/copyable.tsx'
 import { Facts } from '#components/ui/facts.tsx'
 import { JsonView } from '#components/ui/json-view.tsx'
 import { Panel } from '#components/ui/panel.tsx'
-import { Progress } from '#components/ui/progress.tsx'
 import { Status } from '#components/ui/status.tsx'
 import { TextLink } from '#components/ui/text-link.tsx'
 import { Time } from '#components/ui/time.tsx'
@@ -16,7 +15,7 @@ import {
 } from '#lib/dashboard/files/destination-progress.ts'
 import { type FileWithTimeline, isAwaited, shownStatus } from '#lib/dashboard/files/file.ts'
 import { problemsOf } from '#lib/dashboard/files/file-problems.ts'
-import { type LaneProgress, readLaneProgress } from '#lib/dashboard/files/lane-progress.ts'
+import { type ReplayFacts, readReplay } from '#lib/dashboard/files/read-replay.ts'
 import { readUndelivered } from '#lib/dashboard/files/read-undelivered.ts'
 import { showFile } from '#lib/dashboard/files/show-file.ts'
 import { PROTOCOL_NAMES } from '#lib/dashboard/files/words.ts'
@@ -27,11 +26,14 @@ import { showPipe } from '#lib/workspace/pipes/read-pipes.ts'
 import { currentActor } from '../../../session.ts'
 import { orNotFound, orNothing } from '../../or-not-found.ts'
 import { titledBy } from '../../title-of.ts'
+import { drawReplay } from './draw-replay.ts'
 import { FileActions } from './file-actions.tsx'
 import { AwaitingDecision, FileDecision } from './file-decision.tsx'
 import { FileDestination } from './file-destination.tsx'
 import { FileObject } from './file-object.tsx'
 import { FileProblems } from './file-problems.tsx'
+import { Replay } from './replay.tsx'
+import { completeRequests, foldRequests } from './tell-entry.ts'
 import { Timeline } from './timeline.tsx'
 
 export const generateMetadata = titledBy('Files', async (...of) => ({
@@ -44,14 +46,15 @@ export default async function FilePage({ params }: { params: Promise<{ id: strin
   const actor = await currentActor('see')
   const { mark } = await readSnapshot(runtime.db, actor.workspaceId, `file:${id}`)
   const file = await orNotFound(showFile(runtime, actor, id))
-  const [pipe, from, progress, undelivered, lanes] = await Promise.all([
+  const [pipe, from, progress, undelivered, facts] = await Promise.all([
     showPipe(runtime, actor, file.pipeId).catch(orNothing),
     readImport(runtime, id),
     readDestinationProgress(runtime.db, id),
     readUndelivered(runtime.db, id),
-    readLaneProgress(runtime.db, id),
+    readReplay(runtime.db, id),
   ])
   const underWay = file.status === 'uploading' || file.status === 'transferring'
+  const entries = completeRequests(file.timeline, file)
   return (
     <>
       <LiveRefresh topic={`file:${id}`} seen={mark} />
@@ -77,23 +80,26 @@ export default async function FilePage({ params }: { params: Promise<{ id: strin
       {file.decision && isAwaited(file.decision) && <AwaitingDecision id={id} decision={file.decision} />}
       <FileProblems id={id} problems={problemsOf({ file, from, progress, undelivered })} />
       <div className="grid items-start gap-5 lg:grid-cols-[1fr_22rem]">
-        <Panel title="Timeline" className="max-lg:order-2">
-          <Timeline entries={file.timeline} size={file.size} />
+        <Panel
+          title="Timeline"
+          description={describeLanes(facts)}
+          aside={
+            underWay &&
+            file.size !== null && (
+              <p className="tnum text-ink-soft text-sm" aria-live="polite">
+                {formatPercent(file.offset, file.size)}, {formatBytes(file.offset)} of{' '}
+                {formatBytes(file.size)} confirmed
+              </p>
+            )
+          }
+        >
+          <Replay replay={drawReplay(entries, file, facts)} size={file.size} />
+          <Timeline entries={foldRequests(entries)} />
         </Panel>
         <div className="space-y-5">
           {from && (
             <Panel title="Imported from" description={from.fetching && 'Fetching the file now.'}>
               <Copyable text={from.url} what="address" />
-            </Panel>
-          )}
-          {underWay && file.size !== null && (
-            <Panel title="Progress">
-              <Progress value={file.offset} max={file.size} label="Confirmed" className="h-2" />
-              {file.status === 'uploading' && <Lanes lanes={lanes} />}
-              <p className="tnum mt-2 text-ink-soft text-sm" aria-live="polite">
-                {formatPercent(file.offset, file.size)}, {formatBytes(file.offset)} of{' '}
-                {formatBytes(file.size)} confirmed
-              </p>
             </Panel>
           )}
           <FileFacts file={file} pipeName={pipe?.name} progress={progress} />
@@ -103,24 +109,10 @@ export default async function FilePage({ params }: { params: Promise<{ id: strin
   )
 }
 
-/** A bar for each range of the file that has a connection of its own. */
-function Lanes({ lanes }: { lanes: readonly LaneProgress[] }) {
-  if (lanes.length === 0) return null
+function describeLanes({ lanes }: ReplayFacts): string | undefined {
+  if (lanes.length === 0) return undefined
   const complete = lanes.filter(({ offsetBytes, lengthBytes }) => offsetBytes === lengthBytes).length
-  return (
-    <div className="mt-3">
-      <div className="flex gap-0.5" aria-hidden>
-        {lanes.map(({ lengthBytes, offsetBytes }, n) => (
-          <div key={n} className="min-w-0" style={{ flexGrow: lengthBytes }}>
-            <Progress value={offsetBytes} max={lengthBytes} label={`Lane ${n + 1}`} />
-          </div>
-        ))}
-      </div>
-      <p className="tnum mt-2 text-ink-soft text-sm">
-        Sent over several connections, {complete} of {lanes.length} ranges complete
-      </p>
-    </div>
-  )
+  return `Sent over several connections, ${complete} of ${lanes.length} ranges complete`
 }
 
 function FileFacts({

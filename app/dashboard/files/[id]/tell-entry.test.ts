@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { TimelineEntry } from '#lib/dashboard/files/file.ts'
-import { foldRequests, tellEntry } from './tell-entry.ts'
+import { completeRequests, foldRequests, tellEntry } from './tell-entry.ts'
 
 const request = (fromBytes: number, toBytes: number, ended = 'end') => ({
   at: '2026-11-21T08:00:00.000Z',
@@ -21,7 +21,7 @@ const refused = (offsetBytes: number, times = 1) => ({
   },
 })
 const titles = (entries: TimelineEntry[], size: number) =>
-  foldRequests(entries, size)
+  foldRequests(completeRequests(entries, { size, lastByteAt: null }))
     .map(tellEntry)
     .map(({ title, text }) => [title, text])
 
@@ -107,6 +107,8 @@ it('shows that all bytes arrived before the decision', () => {
     ['Allowed', 'Decided in the dashboard.'],
     ['In the bucket', 'Confirmed by the bucket.'],
   ])
+  const lastByteAt = '2026-11-21T08:00:00.400Z'
+  expect(completeRequests([request(0, 5), decided], { size: 10, lastByteAt })[1]!.at).toBe(lastByteAt)
 })
 
 it('does not call a deferral a decision', () => {

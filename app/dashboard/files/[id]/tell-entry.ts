@@ -1,68 +1,71 @@
 import { formatBytes, formatDuration, formatExact, plural } from '#components/format.ts'
 import type { DestinationReason } from '#drizzle/schema/files.ts'
-import { explainFailure, type TimelineEntry } from '#lib/dashboard/files/file.ts'
+import { explainFailure, type File, type TimelineEntry } from '#lib/dashboard/files/file.ts'
 import { DECIDED_BY_IN_WORDS, REASONS_IN_WORDS } from '#lib/dashboard/files/words.ts'
 import { explainRejection } from '#lib/uploads/rules/decision.ts'
 
 export type Told = { title: string; text?: string; tone: 'plain' | 'good' | 'bad' | 'warn' }
 
 /**
- * Merges consecutive requests with no interruption between them, since a client with small chunks makes hundreds. The request
- * that carries the last byte is only recorded as the decision or the completion, and one that the bucket rejected only
- * as the rejection, so their bytes are counted from the file's previous offset. Requests over several connections at the
- * same time are one entry, and count from there too.
+ * Adds the requests that are missing in a timeline, and counts the bytes of each from the start of the file. The request
+ * that carries the last byte is only recorded as the decision or the completion, and one that the bucket rejected only as
+ * the rejection. With several connections, the bytes of a request follow those confirmed before over all of them.
  */
-export function foldRequests(entries: TimelineEntry[], size: number | null): TimelineEntry[] {
-  const folded: TimelineEntry[] = []
+export function completeRequests(
+  entries: TimelineEntry[],
+  { size, lastByteAt }: Pick<File, 'size' | 'lastByteAt'>,
+): TimelineEntry[] {
+  const complete: TimelineEntry[] = []
   let confirmed = 0
-  const add = (entry: TimelineEntry) => {
-    const last = folded.at(-1)
-    const request = entry.detail.lane ? afterOffset(entry, confirmed) : entry
-    confirmed = Number(request.detail.toBytes)
-    const isBeside = request.detail.lane && last?.detail.lane
-    const goesOn =
-      last?.kind === 'request' &&
-      (last.detail.ended === 'end' || isBeside) &&
-      last.detail.toBytes === request.detail.fromBytes
-    if (!goesOn) {
-      folded.push({ ...request, detail: { ...request.detail, requests: 1, resumed: wasBroken(last) } })
-      return
-    }
-    const { fromBytes, resumed, requests } = last.detail
-    const detail = {
-      ...request.detail,
-      fromBytes: fromBytes!,
-      resumed: resumed!,
-      requests: Number(requests) + 1,
-    }
-    folded[folded.length - 1] = { ...last, detail }
+  const add = (at: string, { fromBytes, toBytes, ...detail }: TimelineEntry['detail']) => {
+    const from = detail.lane ? confirmed : Number(fromBytes)
+    confirmed = from + Number(toBytes) - Number(fromBytes)
+    complete.push({ at, kind: 'request', detail: { ...detail, fromBytes: from, toBytes: confirmed } })
   }
   for (const entry of entries) {
+    const before = complete.at(-1)
     if (entry.kind === 'request') {
-      add(entry)
+      add(entry.at, entry.detail)
       continue
     }
     const toBytes = reachedBy(entry, size)
-    const detail = { fromBytes: confirmed, toBytes, ended: 'end', ...isLane(folded.at(-1)) }
-    if (toBytes > confirmed) add({ at: entry.at, kind: 'request', detail })
-    folded.push(entry)
+    if (toBytes > confirmed) {
+      const lane = before?.detail.lane ?? false
+      const isLast = toBytes === size && lastByteAt && lastByteAt >= (before?.at ?? '')
+      const at = isLast && lastByteAt < entry.at ? lastByteAt : entry.at
+      add(at, { fromBytes: confirmed, toBytes, ended: 'end', lane })
+    }
+    complete.push(entry)
   }
-  return folded
-}
-
-const isLane = (entry: TimelineEntry | undefined): TimelineEntry['detail'] =>
-  entry?.detail.lane ? { lane: true } : {}
-
-/** A request to a lane, as if its bytes followed those confirmed before in all lanes. */
-function afterOffset({ detail, ...entry }: TimelineEntry, confirmed: number): TimelineEntry {
-  const toBytes = confirmed + Number(detail.toBytes) - Number(detail.fromBytes)
-  return { ...entry, detail: { ...detail, fromBytes: confirmed, toBytes } }
+  return complete
 }
 
 function reachedBy({ kind, detail }: TimelineEntry, size: number | null): number {
   // Only a file that has all its bytes is decided on.
   if (kind === 'completed' || kind === 'decided') return size ?? 0
   return kind === 'bucket_refused' || kind === 'offset_asked' ? Number(detail.offsetBytes) : 0
+}
+
+/** Merges consecutive requests with no interruption between them, since a client with small chunks makes hundreds. */
+export function foldRequests(entries: TimelineEntry[]): TimelineEntry[] {
+  const folded: TimelineEntry[] = []
+  for (const entry of entries) {
+    const last = folded.at(-1)
+    const isBeside = entry.detail.lane && last?.detail.lane
+    const goesOn =
+      last?.kind === 'request' &&
+      (last.detail.ended === 'end' || isBeside) &&
+      last.detail.toBytes === entry.detail.fromBytes
+    if (entry.kind !== 'request') folded.push(entry)
+    else if (!goesOn)
+      folded.push({ ...entry, detail: { ...entry.detail, requests: 1, resumed: wasBroken(last) } })
+    else {
+      const { fromBytes, resumed, requests } = last.detail
+      const detail = { fromBytes: fromBytes!, resumed: resumed!, requests: Number(requests) + 1 }
+      folded[folded.length - 1] = { ...entry, detail: { ...entry.detail, ...detail } }
+    }
+  }
+  return folded
 }
 
 function wasBroken(before: TimelineEntry | undefined): boolean {

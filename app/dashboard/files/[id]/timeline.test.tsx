@@ -23,7 +23,7 @@ it.each<[string, TimelineEntry, string]>([
     'triangle-alert',
   ],
 ])('shows only trouble as a warning: %s', (_, one, icon) => {
-  const html = renderToStaticMarkup(<Timeline entries={[one]} size={null} />)
+  const html = renderToStaticMarkup(<Timeline entries={[one]} />)
   expect([...html.matchAll(/lucide-([a-z-]+)/g)].map(([, name]) => name)).toContain(icon)
   expect(html.includes('lucide-triangle-alert')).toBe(icon === 'triangle-alert')
 })

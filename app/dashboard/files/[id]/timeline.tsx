@@ -1,3 +1,4 @@
+import { clsx } from 'clsx'
 import {
   ArrowUp,
   Ban,
@@ -14,10 +15,11 @@ import {
   Webhook,
   X,
 } from 'lucide-react'
+import type { ComponentProps } from 'react'
 import { formatDuration } from '#components/format.ts'
 import { LocalTime } from '#components/ui/time.tsx'
 import type { TimelineEntry } from '#lib/dashboard/files/file.ts'
-import { foldRequests, tellEntry } from './tell-entry.ts'
+import { tellEntry } from './tell-entry.ts'
 
 const ICONS: Record<string, LucideIcon> = {
   token_issued: KeyRound,
@@ -45,24 +47,18 @@ const ICON_OF_TONE = { plain: Circle, good: Check, bad: X, warn: TriangleAlert }
 const TONES = { plain: 'text-ink-faint', good: 'text-good', bad: 'text-bad', warn: 'text-warn' } as const
 
 /** Everything that happened to a file, with the time between entries. */
-export function Timeline({ entries: all, size }: { entries: TimelineEntry[]; size: number | null }) {
-  const entries = foldRequests(all, size)
+export function Timeline({ entries }: { entries: TimelineEntry[] }) {
   if (entries.length === 0)
     return <p className="text-ink-faint text-sm">No entries. Timelines are kept for a year.</p>
   return (
     <ol className="relative space-y-4 before:absolute before:inset-y-2 before:left-[0.8125rem] before:w-px before:bg-line">
       {entries.map((entry, index) => {
-        const { title, text, tone } = tellEntry(entry)
-        const Icon = ICONS[entry.kind] ?? ICON_OF_TONE[tone]
+        const { title, text } = tellEntry(entry)
         const before = entries[index - 1]
         const waited = before ? Date.parse(entry.at) - Date.parse(before.at) : 0
         return (
           <li key={index} className="relative flex gap-3">
-            <span
-              className={`z-10 grid size-[1.6875rem] shrink-0 place-items-center rounded-full border bg-surface ${TONES[tone]}`}
-            >
-              <Icon className="size-3.5" aria-hidden />
-            </span>
+            <Sign entry={entry} className="z-10 size-[1.6875rem] shrink-0 p-1.5" />
             <div className="min-w-0 flex-1 pt-0.5">
               <p className="flex flex-wrap items-baseline justify-between gap-x-3 text-sm">
                 <span className="font-medium">{title}</span>
@@ -77,5 +73,16 @@ export function Timeline({ entries: all, size }: { entries: TimelineEntry[]; siz
         )
       })}
     </ol>
+  )
+}
+
+/** An entry's kind as an icon in a circle. */
+export function Sign({ entry, className, ...rest }: { entry: TimelineEntry } & ComponentProps<'span'>) {
+  const { tone } = tellEntry(entry)
+  const Icon = ICONS[entry.kind] ?? ICON_OF_TONE[tone]
+  return (
+    <span className={clsx('rounded-full border bg-surface', TONES[tone], className)} {...rest}>
+      <Icon className="size-full" aria-hidden />
+    </span>
   )
 }
