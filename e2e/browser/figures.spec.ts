@@ -1,34 +1,115 @@
-import { readFileSync } from 'node:fs'
-import { formatBytes } from '#components/format.ts'
+import { sql } from 'drizzle-orm'
+import type { Page } from 'playwright/test'
+import { formatBytes, formatPercent, plural } from '#components/format.ts'
+import type { DemoDocument } from '#lib/dashboard/demo/ensure-demo.ts'
 import type { File } from '#lib/dashboard/files/file.ts'
-import { beginUpload, tokenFor } from '../../test/support/begin-upload.ts'
+import { type DatabaseHandle, rows } from '#lib/platform/db/database.ts'
+import { openDatabase } from '#lib/platform/db/open-database.ts'
+import { createLogger } from '#lib/platform/log/log.ts'
+import { tokenFor } from '../../test/support/begin-upload.ts'
 import { api, expect, test } from '../../test/support/browser.ts'
+import { startReceiver } from '../../test/support/receiver.ts'
 
-test('each figure is the sum of its rows on every page, list and export that shows it', {
+type Made = { id: string; token: string }
+type Row = Pick<File, 'id' | 'status' | 'offset'> & {
+  size: number
+  batchId: string
+  delivery: string | null
+  state: string | null
+  attempts: number | null
+}
+
+const sum = (some: Row[], field: 'size' | 'offset') => some.reduce((all, row) => all + row[field], 0)
+const told = (some: Row[]) => `${plural(some.length, 'file')}, ${formatBytes(sum(some, 'size'))}`
+
+/** One file or more of each status, with a webhook for each that has ended. The one for two.bin is not accepted. */
+async function makeFiles(demo: DemoDocument, { db }: DatabaseHandle) {
+  const receiver = await startReceiver(({ body }, res) =>
+    res.writeHead(body.includes('two.bin') ? 500 : 204).end(),
+  )
+  const fields = { name: 'Counted', dataStoreId: demo.dataStoreId, source: { http: true } }
+  const { id } = await api<Made>(demo, 'POST', '/pipes', fields)
+  const webhook = { url: receiver.url, enabled: true, statuses: ['failed', 'expired', 'canceled'] }
+  await api(demo, 'PUT', `/pipes/${id}/webhook`, webhook)
+  const sender = await api<Made>(demo, 'POST', '/senders', { name: 'Counted' })
+  const { token, uploadUrl } = await tokenFor(demo.baseUrl, sender.token, id, { batch: 'Counted' })
+  const send = async (name: string, bytes: number, headers: Record<string, string> = {}) => {
+    const authorized = { Authorization: `Bearer ${token}`, ...headers }
+    return fetch(uploadUrl + name, { method: 'PUT', headers: authorized, body: new Uint8Array(bytes) })
+  }
+  const begin = async (name: string, bytes: number) => {
+    const headers = {
+      Authorization: `Bearer ${token}`,
+      'Tus-Resumable': '1.0.0',
+      'Upload-Length': '5000',
+      'Upload-Metadata': `filename ${btoa(name)}`,
+      'Content-Type': 'application/offset+octet-stream',
+    }
+    const { status } = await fetch(uploadUrl, { method: 'POST', headers, body: new Uint8Array(bytes) })
+    expect(status).toBe(201)
+    const [file] = await rows<{ id: string }>(
+      db,
+      sql`select id from files where pipe_id = ${id} and filename = ${name}`,
+    )
+    return file!.id
+  }
+  await send('one.bin', 70_000)
+  await send('two.bin', 30_400)
+  await send('failed.bin', 900, { 'Repr-Digest': 'crc32=:AAAAAA==:' })
+  await begin('open.bin', 1200)
+  await api(demo, 'POST', `/files/${await begin('canceled.bin', 400)}/cancel`)
+  const expired = await begin('expired.bin', 700)
+  await db.execute(sql`update files set expires_at = now() where id = ${expired}::uuid`)
+  return { id, senderId: sender.id, receiver }
+}
+
+async function readCsv(page: Page, path: string): Promise<Record<string, string>[]> {
+  const text = await (await page.request.get(path)).text()
+  const [names, ...lines] = text
+    .trim()
+    .split(/\r?\n/)
+    .map((line) => line.split(','))
+  return lines.map((cells) => Object.fromEntries(names!.map((name, n) => [name, cells[n]!])))
+}
+
+test('each figure is the sum of its rows on every page, list, export and API field that shows it', {
   tag: '@long',
 }, async ({ owner: page, demo }) => {
-  const fields = { name: 'Counted', dataStoreId: demo.dataStoreId, source: { http: true } }
-  const { id } = await api<{ id: string }>(demo, 'POST', '/pipes', fields)
-  const token = await tokenFor(demo.baseUrl, demo.senderToken, id)
-  const send = (name: string, bytes: number) =>
-    fetch(token.uploadUrl + name, {
-      method: 'PUT',
-      headers: { Authorization: `Bearer ${token.token}` },
-      body: new Uint8Array(bytes),
-    })
-  expect((await send('one.bin', 70_000)).status).toBe(201)
-  expect((await send('two.bin', 30_400)).status).toBe(201)
-  await beginUpload(token, 'open.bin')
-  await beginUpload(token, 'canceled.bin')
-  const list = async () => (await api<{ data: File[] }>(demo, 'GET', `/files?pipeId=${id}`)).data
-  const canceled = (await list()).find(({ filename }) => filename === 'canceled.bin')!
-  await api(demo, 'POST', `/files/${canceled.id}/cancel`)
+  // Uploads expire within a minute.
+  test.slow()
+  const database = await openDatabase(
+    { dataDir: process.env.SLUICE_DATA! },
+    { log: createLogger('silent'), share: true },
+  )
+  const { id, senderId, receiver } = await makeFiles(demo, database)
+  const read = () =>
+    rows<Row>(
+      database.db,
+      sql`select f.id, f.status, f.length_bytes::int as size, f.offset_bytes::int as offset, f.batch_id as "batchId",
+        d.id as delivery, d.state, d.attempt_count as attempts
+      from files f left join deliveries d on d.file_id = f.id where f.pipe_id = ${id} order by f.id desc`,
+    )
+  const settled = async () =>
+    (await read()).map(({ status, state, attempts }) => [status, attempts ? state : null])
+  await expect.poll(settled, { timeout: 90_000 }).toEqual([
+    ['expired', 'delivered'],
+    ['canceled', 'delivered'],
+    ['uploading', null],
+    ['failed', 'delivered'],
+    ['transferred', 'pending'],
+    ['transferred', 'delivered'],
+  ])
+  const files = await read()
+  await database.close()
+  await receiver.stop()
+  const of = (...statuses: Row['status'][]) => files.filter(({ status }) => statuses.includes(status))
+  const [transferred, lost, open] = [of('transferred'), of('failed', 'expired'), of('uploading')]
+  const delivered = files.filter(({ state }) => state === 'delivered').length
 
-  const rows = await list()
-  const withStatus = (status: File['status']) => rows.filter((row) => row.status === status)
-  const bytesOf = (some: File[]) => some.reduce((sum, { size }) => sum + size!, 0)
-  const transferred = withStatus('transferred')
-  expect([rows.length, transferred.length, bytesOf(transferred)]).toEqual([4, 2, 100_400])
+  const events = receiver.received.map(({ body }) => JSON.parse(body).data)
+  expect(new Map(events.map(({ file_id, size }) => [file_id, size]))).toEqual(
+    new Map(files.filter((row) => row.state).map((row) => [row.id, row.offset])),
+  )
 
   const tile = (name: string) =>
     page.getByRole('listitem').getByRole('link', { name: new RegExp(`^${name}`) })
@@ -36,36 +117,68 @@ test('each figure is the sum of its rows on every page, list and export that sho
     // Finished files are added to the figures by a sweep.
     await expect(async () => {
       await page.goto(address)
-      await expect(tile('Transferred files')).toContainText(`files${transferred.length}`, { timeout: 1000 })
+      await expect(tile('Success rate')).toContainText(
+        `${formatPercent(transferred.length, transferred.length + lost.length)}${lost.length} failed or expired`,
+        { timeout: 1000 },
+      )
     }).toPass()
-    await expect(tile('Bytes of these files')).toContainText(formatBytes(bytesOf(transferred)))
-    await expect(tile('Success rate')).toContainText('100%0 failed or expired')
-    await expect(tile('Open uploads')).toContainText(`uploads${withStatus('uploading').length}now`)
+    await expect(tile('Transferred files')).toContainText(`files${transferred.length}`)
+    await expect(tile('Bytes of these files')).toContainText(formatBytes(sum(transferred, 'size')))
+    await expect(tile('Open uploads')).toContainText(`uploads${open.length}now`)
+    await expect(tile('Webhooks delivered')).toContainText(`delivered${delivered}1 failing, will be retried`)
+    await expect(tile('Abandoned webhooks')).toContainText('webhooks0nothing to resend')
   }
   await page.goto('/dashboard')
   await expect(
     page.getByRole('list', { name: 'Pipes' }).getByRole('link', { name: 'Counted' }),
-  ).toContainText(`${withStatus('uploading').length} uploading, ${transferred.length} transferred`)
+  ).toContainText(`${open.length} uploading, ${lost.length} failed, ${transferred.length} transferred`)
 
-  const kept = rows.filter(({ status }) => status !== 'canceled')
-  await page.goto(`/dashboard/files?pipeId=${id}`)
-  await expect(page.getByText(`${rows.length} files, ${formatBytes(bytesOf(kept))}`)).toBeVisible()
-  await page.goto(`/dashboard/pipes/${id}/files?status=transferred`)
-  await expect(
-    page.getByText(`${transferred.length} files, ${formatBytes(bytesOf(transferred))}`),
-  ).toBeVisible()
-  const [file] = await Promise.all([
-    page.waitForEvent('download'),
-    page.getByRole('link', { name: 'Export as JSON' }).click(),
+  const lists = new Map([
+    ['', `${told(files.filter(({ status }) => status !== 'canceled'))}, and 1 canceled`],
+    [`&batchId=${files[0]!.batchId}&status=failed`, told(of('failed'))],
+    ...files.map(({ status }) => [`&status=${status}`, told(of(status))] as const),
   ])
-  const exported = JSON.parse(readFileSync(await file.path(), 'utf8')) as File[]
-  expect(exported.map((row) => [row.id, row.size])).toEqual(transferred.map((row) => [row.id, row.size]))
+  for (const [query, totals] of lists) {
+    await page.goto(`/dashboard/files?pipeId=${id}${query}`)
+    await expect(page.getByText(totals, { exact: true })).toBeVisible()
+  }
+  const exported = `/dashboard/files/export?pipeId=${id}&format`
+  const figures = files.map(({ id, status, size, offset }) => [id, status, size, offset])
+  const figuresOf = (some: File[]) => some.map(({ id, status, size, offset }) => [id, status, size, offset])
+  expect(figuresOf(await (await page.request.get(`${exported}=json`)).json())).toEqual(figures)
+  expect(
+    (await readCsv(page, `${exported}=csv`)).map((row) => [
+      row.id,
+      row.status,
+      Number(row.size),
+      Number(row.offset),
+    ]),
+  ).toEqual(figures)
+  expect(figuresOf((await api<{ data: File[] }>(demo, 'GET', `/files?pipeId=${id}`)).data)).toEqual(figures)
 
-  const received = rows.reduce((sum, { offset }) => sum + offset, 0)
+  const states = new Map(files.flatMap(({ delivery, state }) => (delivery ? [[delivery, state]] : [])))
+  const statesOf = (some: Record<string, unknown>[]) => new Map(some.map(({ id, state }) => [id, state]))
+  expect(statesOf(await readCsv(page, `/dashboard/webhooks/export?pipeId=${id}&format=csv`))).toEqual(states)
+  type Listed = { data: Record<string, unknown>[] }
+  expect(statesOf((await api<Listed>(demo, 'GET', `/deliveries?pipeId=${id}`)).data)).toEqual(states)
+
+  const batch = await api(demo, 'GET', `/batches/${files[0]!.batchId}`)
+  expect(batch).toMatchObject({ files: files.length, open: open.length })
+  const sender = await api(demo, 'GET', `/senders/${senderId}`)
+  expect(sender).toMatchObject({ transferredBytes: sum(transferred, 'size') })
+  for (const address of ['/dashboard/senders', `/dashboard/senders/${senderId}`]) {
+    await page.goto(address)
+    await expect(page.getByText(formatBytes(sum(transferred, 'size')), { exact: true })).toBeVisible()
+  }
+
+  const received = sum(files, 'offset')
+  await page.goto('/dashboard/usage')
+  await expect(page.getByRole('row').filter({ hasText: 'Counted' })).toContainText(formatBytes(received))
+  // Other tests upload at the same time.
   await expect(async () => {
-    await page.goto('/dashboard/usage')
-    await expect(page.getByRole('row').filter({ hasText: 'Counted' })).toContainText(formatBytes(received), {
-      timeout: 1000,
-    })
+    const days = await readCsv(page, '/dashboard/usage/csv')
+    expect(days.find(({ pipe_id }) => pipe_id === id)!.bytes).toBe(String(received))
+    const all = days.reduce((bytes, day) => bytes + Number(day.bytes), 0)
+    expect(await api(demo, 'GET', '/usage')).toMatchObject({ usedBytes: all })
   }).toPass()
 })

@@ -24,12 +24,17 @@ async function create({ token, uploadUrl }: Token, name: string, bytes: number):
   expect(response.status).toBe(201)
 }
 
-export async function tokenFor(baseUrl: string, senderToken: string, pipeId: string): Promise<Token> {
+export async function tokenFor(
+  baseUrl: string,
+  senderToken: string,
+  pipeId: string,
+  fields: object = {},
+): Promise<Token> {
   const headers = { Authorization: `Bearer ${senderToken}`, 'Content-Type': 'application/json' }
   const response = await fetch(`${baseUrl}/api/v1/tokens`, {
     method: 'POST',
     headers,
-    body: JSON.stringify({ pipeId }),
+    body: JSON.stringify({ pipeId, ...fields }),
   })
   return response.json()
 }

@@ -133,25 +133,26 @@ export function eachFile(runtime: Pick<Runtime, 'db'>, actor: Actor, query: File
 }
 
 /**
- * How many files match, and their total size, without canceled uploads unless their status was asked for. If there are too many to check, only the newest `ofNewest` are included.
+ * How many files match, and their total size. Canceled uploads are counted separately, unless their status was asked
+ * for. If there are too many to check, only the newest `ofNewest` are included.
  */
-export type FileTotals = { files: number; bytes: number; ofNewest: number | null }
+export type FileTotals = { files: number; bytes: number; canceled: number; ofNewest: number | null }
 
 export async function countFiles(
   { db }: Pick<Runtime, 'db'>,
   actor: Actor,
   query: FileQuery,
 ): Promise<FileTotals> {
-  const fitting = fits(query) ?? sql`true`
-  const wanted = query.status ? sql`true` : sql`status <> 'canceled'`
-  const [found] = await rows<{ files: number; bytes: number; looked: number }>(
+  const isCounted = query.status ? sql`true` : sql`status <> 'canceled'`
+  const [found] = await rows<Omit<FileTotals, 'ofNewest'> & { looked: number }>(
     db,
     sql`with recent as (
       select ${LOOKED_AT} from files where ${alongIndex(actor, query)} order by id desc limit ${MAX_COMPARED}::int
     )
-    select (count(*) filter (where ${fitting}))::int as files, count(*)::int as looked,
-      coalesce(sum(size) filter (where ${fitting} and ${wanted}), 0)::float8 as bytes from recent`,
+    select (count(*) filter (where fit and counted))::int as files, (count(*) filter (where fit and not counted))::int as canceled,
+      coalesce(sum(size) filter (where fit and counted), 0)::float8 as bytes, count(*)::int as looked
+    from (select size, ${fits(query) ?? sql`true`} as fit, ${isCounted} as counted from recent) one`,
   )
-  const { files, bytes, looked } = found!
-  return { files, bytes, ofNewest: looked === MAX_COMPARED ? MAX_COMPARED : null }
+  const { looked, ...totals } = found!
+  return { ...totals, ofNewest: looked === MAX_COMPARED ? MAX_COMPARED : null }
 }
