@@ -1,5 +1,6 @@
 /** @module-tag long */
 import { randomBytes } from 'node:crypto'
+import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openTestDatabase } from '../../test/support/databases.ts'
 import {
@@ -57,6 +58,31 @@ it('stops an import to make room for a waiting workspace, and continues it later
   expect(Number(/=(\d+)/.exec(ranges[0]!)![1])).toBeGreaterThanOrEqual(5 * MiB)
   expect((await greedy.bucket.object(`${newer}/newer.mp4`)).equals(bytes)).toBe(true)
   expect((await modest.bucket.object(`${third}/modest.mp4`)).equals(bytes)).toBe(true)
+  await worker.stop()
+  await source.close()
+})
+
+it('limits how often imports of an owner are attempted in vain, and lets those of others pass', async () => {
+  const [greedy, modest] = sites as [Site, Site]
+  const asked: string[] = []
+  const source = await openSource((req, res) => {
+    asked.push(req.url!)
+    if (req.url !== '/modest.mp4') return void res.destroy()
+    return sendFile(req, res, { bytes: Buffer.from('modest'), etag: ETAG })
+  })
+  const begin = (site: Site, name: string) => importOne(site, { url: `${source.url}/${name}.mp4` })
+  await database.db.execute(sql`delete from imports`)
+  await begin(greedy, 'first')
+  await begin(greedy, 'second')
+  const third = await begin(modest, 'modest')
+  const worker = await startImporting(greedy, {
+    importTerms: { atOnce: 1, lookMs: 20, fruitlessPerSecond: 0.001 },
+  })
+  await expect
+    .poll(() => readImportRow(database.db, third), PATIENCE)
+    .toMatchObject({ status: 'transferred' })
+  // A place is free, and the second import is due: another look does not claim it.
+  expect(asked).toEqual(['/first.mp4', '/modest.mp4'])
   await worker.stop()
   await source.close()
 })

@@ -22,7 +22,7 @@ afterAll(async () => {
 const create = async (site: Site, files: number) => {
   for (let n = 0; n < files; n++) await importOne(site, { url: `https://example.com/${n}.mp4` })
 }
-const limits = () => ({ perWorkspace: 8, nowMs: Date.now() + minutes(1) })
+const limits = () => ({ perWorkspace: 8, except: [], nowMs: Date.now() + minutes(1) })
 const claim = async (limit: number) => {
   const claimed = await claimImports(database.db, { ...limits(), limit, claimMs: 60_000 })
   return claimed.map(({ workspaceId }) => workspaceId).sort()

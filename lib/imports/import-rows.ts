@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
 import { ownerOf } from '../identity/owner.ts'
 import { type Db, rows } from '../platform/db/database.ts'
 import { uuidv7 } from '../platform/kernel/ids.ts'
@@ -29,7 +29,17 @@ export type ClaimedImport = {
 const until = (claimMs: number) => sql`now() + ${claimMs}::int * interval '1 millisecond'`
 const isFree = sql`(claimed_until is null or claimed_until < now())`
 
-type ClaimLimits = { limit: number; perWorkspace: number; claimMs: number; nowMs: number }
+type ClaimLimits = {
+  limit: number
+  perWorkspace: number
+  /** The owners whose imports are not claimed now. */
+  except: readonly string[]
+  claimMs: number
+  nowMs: number
+}
+
+const isNone = (owner: SQL, owners: readonly string[]) =>
+  sql`${owner}::text not in (select jsonb_array_elements_text(${JSON.stringify(owners)}::jsonb))`
 
 /** Only one node claims imports at a time, so that several nodes together cannot exceed a workspace's limit. */
 const CLAIMING = sql`hashtext('sluice imports')`
@@ -40,7 +50,7 @@ const CLAIMING = sql`hashtext('sluice imports')`
  */
 export async function claimImports(
   db: Db,
-  { limit, perWorkspace, claimMs, nowMs }: ClaimLimits,
+  { limit, perWorkspace, except, claimMs, nowMs }: ClaimLimits,
 ): Promise<ClaimedImport[]> {
   const now = sql`${new Date(nowMs).toISOString()}::timestamptz`
   return db.transaction(async (tx) => {
@@ -66,6 +76,7 @@ export async function claimImports(
           from imports where workspace_id = w.workspace_id and due_at <= ${now} and ${isFree}
           order by due_at, file_id limit greatest(0, ${perWorkspace}::int - coalesce(r.files, 0))
         ) i
+        where ${isNone(sql`w.owner`, except)}
         order by coalesce(o.files, 0) + row_number() over (partition by w.owner order by i.place, i.due_at, i.file_id),
           i.due_at, i.file_id limit ${limit}::int
       ), claimed as (
@@ -83,17 +94,18 @@ export async function claimImports(
 }
 
 /**
- * The shares of all owners whose imports are waiting or active. Imports of a workspace that has reached its own limit
- * are not waiting.
+ * The shares of all owners whose imports are waiting or active. Imports of a workspace that has reached its own limit,
+ * and those of an excepted owner, are not waiting.
  */
 export function importShares(
   db: Db,
-  { perWorkspace, nowMs }: Pick<ClaimLimits, 'perWorkspace' | 'nowMs'>,
+  { perWorkspace, except, nowMs }: Pick<ClaimLimits, 'perWorkspace' | 'except' | 'nowMs'>,
 ): Promise<ImportShare[]> {
   return rows<ImportShare>(
     db,
     sql`select owner, sum(running)::int as running,
-        sum(least(waiting, greatest(0, ${perWorkspace}::int - running)))::int as waiting from (
+        sum(case when ${isNone(sql`owner`, except)} then least(waiting, greatest(0, ${perWorkspace}::int - running)) else 0 end)::int
+        as waiting from (
         select ${ownerOf(sql`c.workspace_id`)} as owner, sum(running)::int as running, sum(waiting)::int as waiting from (
           select workspace_id, count(*) as running, 0 as waiting from imports where claimed_until >= now() group by 1
           union all

@@ -53,6 +53,8 @@ class ImportWorker {
   readonly #deps: ImportDeps
   readonly #limits: { perWorkspace: number; bytesPerSecond: number }
   readonly #runs = new Map<string, Run>()
+  /** Limits, for each owner, the attempts that fetch nothing, so that a thousand files of a dead source delay nobody. */
+  readonly #fruitless = new Map<string, Pace>()
 
   constructor(deps: ImportDeps, limits: { perWorkspace: number; bytesPerSecond: number }) {
     this.#deps = deps
@@ -65,9 +67,21 @@ class ImportWorker {
     const { atOnce, claimMs } = this.#deps.terms
     const limit = atOnce - this.#runs.size
     if (limit === 0) return
-    const { perWorkspace } = this.#limits
-    for (const claimed of await claimImports(db, { limit, perWorkspace, claimMs, nowMs: clock.now() }))
+    const limits = { limit, perWorkspace: this.#limits.perWorkspace, except: this.#pausedOwners(), claimMs }
+    for (const claimed of await claimImports(db, { ...limits, nowMs: clock.now() }))
       this.#start(claimed, ended)
+  }
+
+  #pausedOwners(): string[] {
+    for (const [owner, pace] of this.#fruitless) if (pace.spend(0) === 0) this.#fruitless.delete(owner)
+    return [...this.#fruitless.keys()]
+  }
+
+  #countFruitless(owner: string): void {
+    const { clock } = this.#deps.context
+    const pace = this.#fruitless.get(owner) ?? new Pace(clock, this.#deps.terms.fruitlessPerSecond)
+    pace.spend(1)
+    this.#fruitless.set(owner, pace)
   }
 
   #start(claimed: ClaimedImport, ended: () => void): void {
@@ -76,6 +90,9 @@ class ImportWorker {
     const pace = new Pace(context.clock, this.#limits.bytesPerSecond / claimed.running)
     const running: Running = { claimed, pace, signal: stop.signal }
     const done = runImport(this.#deps, running)
+      .then((isFruitful) => {
+        if (!isFruitful) this.#countFruitless(claimed.owner)
+      })
       // If the outcome was not recorded, a worker continues the import once its claim has expired.
       .catch((err: unknown) => log.warn({ err, fileId: claimed.fileId }, 'an import was interrupted'))
       .finally(() => {
@@ -112,7 +129,7 @@ class ImportWorker {
     // Places that are being given up are still counted as taken.
     if (runs.some(({ stop }) => stop.signal.aborted)) return
     const held = runs.map(({ claimed }) => claimed)
-    const shares = await importShares(db, { perWorkspace, nowMs: clock.now() })
+    const shares = await importShares(db, { perWorkspace, except: this.#pausedOwners(), nowMs: clock.now() })
     for (const claim of placesToYield(held, shares))
       this.#runs.get(claim)?.stop.abort(new Error("Someone else is waiting for this import's place."))
   }

@@ -32,6 +32,8 @@ export type ImportTerms = {
   slow: { bytes: number; perMs: number }
   /** How many imports a node fetches at the same time. */
   atOnce: number
+  /** How many attempts of an owner may fetch nothing. While they exceed it, the owner's imports wait. */
+  fruitlessPerSecond: number
   /** How often a worker checks for due imports. */
   lookMs: number
   /** How long a claim lasts without being renewed, and how often it is renewed. */
@@ -44,6 +46,7 @@ export const IMPORT_TERMS: ImportTerms = {
   // A source may be slow, but not slower than this: otherwise, an import could occupy its slot for days.
   slow: { bytes: 64 * 1024, perMs: minutes(1) },
   atOnce: 64,
+  fruitlessPerSecond: 8,
   lookMs: seconds(1),
   claimMs: seconds(15),
   renewMs: seconds(5),
@@ -70,15 +73,27 @@ export type Running = {
 /** How an attempt ended. `over`: the file needs or accepts no more bytes. */
 type Attempted = { end: 'over' } | { end: 'stopped' } | { end: 'failed'; error: unknown }
 
-/** Makes one attempt to fetch a file's missing bytes, and records its outcome. */
-export async function runImport(deps: ImportDeps, running: Running): Promise<void> {
-  const { context, log } = deps
-  const { db, clock } = context
-  const { claimed } = running
+/**
+ * Makes one attempt to fetch a file's missing bytes, and records its outcome. Returns false if it failed without having
+ * fetched any.
+ */
+export async function runImport(deps: ImportDeps, running: Running): Promise<boolean> {
   const gained: Gained = { bytes: 0, reread: 0 }
   const attempted = await attempt(deps, running, gained).catch(
     (error: unknown): Attempted => (running.signal.aborted ? { end: 'stopped' } : { end: 'failed', error }),
   )
+  await record(deps, running, attempted, gained)
+  return attempted.end !== 'failed' || gained.bytes > 0
+}
+
+async function record(
+  deps: ImportDeps,
+  { claimed }: Running,
+  attempted: Attempted,
+  gained: Gained,
+): Promise<void> {
+  const { context, log } = deps
+  const { db, clock } = context
   const nowMs = clock.now()
   if (attempted.end === 'over') return endImport(db, claimed, null)
   const goesOn = { failures: 0, failingSinceMs: null, error: null, isNoted: false }
