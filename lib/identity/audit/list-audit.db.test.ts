@@ -1,7 +1,9 @@
+import { sql } from 'drizzle-orm'
 import { beforeEach, expect, it } from 'vitest'
 import { describeWithDatabase } from '../../../test/support/databases.ts'
 import { type TestRuntime, testRuntime } from '../../../test/support/runtime.ts'
 import { createTestWorkspace, type TestWorkspace } from '../../../test/support/workspace.ts'
+import { rows } from '../../platform/db/database.ts'
 import { hours } from '../../platform/kernel/clock.ts'
 import { parseInput } from '../../platform/kernel/parse-input.ts'
 import { runRequest } from '../../platform/kernel/request-context.ts'
@@ -45,6 +47,23 @@ describeWithDatabase('the audit log', (database) => {
     expect(await found({ action: 'member.invited' })).toEqual(['member.invited'])
     expect(await found({ action: 'mem' })).toEqual([])
     expect(() => parseInput(auditQuery, { action: 'member%' })).toThrow('must be an action')
+  })
+
+  it('is searched by one request of a workspace at a time', async () => {
+    const { db } = runtime
+    const blocked = async () => {
+      const query = sql`select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like '%audit_log%'`
+      return (await rows(db, query)).length
+    }
+    const other = await createTestWorkspace(runtime)
+    const searching: Promise<string[]>[] = []
+    await db.transaction(async (tx) => {
+      await tx.execute(sql`lock table audit_log in access exclusive mode`)
+      for (const { actor } of [mine, mine, mine, other]) searching.push(found({ search: 'ops' }, actor))
+      await expect.poll(blocked).toBe(2)
+      expect(await blocked()).toBe(2)
+    })
+    expect(await Promise.all(searching)).toEqual([...Array(3).fill(['workspace.suspended']), []])
   })
 
   it('can be filtered by actor and by target', async () => {

@@ -5,6 +5,7 @@ import { eachPage, type Page, pageQuery, readCursor, toPage } from '../../platfo
 import { firstUuidAt, isUuid } from '../../platform/kernel/ids.ts'
 import { isPlainText, timeField } from '../../platform/kernel/parse-input.ts'
 import type { Runtime } from '../../platform/runtime.ts'
+import { createTurns, inTurn } from '../../platform/turns.ts'
 import type { Actor } from './record-audit.ts'
 
 const ACTOR_KINDS = ['user', 'account_key', 'operator', 'system'] as const
@@ -43,24 +44,29 @@ export const auditAnswer = z.strictObject({
 })
 export type AuditLine = z.output<typeof auditAnswer>
 
+/** A search reads up to the whole log, so each workspace runs one at a time, and never takes the last turn. */
+const searches = createTurns({ most: 2, waiting: 64, waitingForEach: 16 })
+
 export async function listAudit(
   { db }: Pick<Runtime, 'db'>,
   actor: Actor,
   query: AuditQuery,
 ): Promise<Page<AuditLine>> {
   const before = readCursor(query.cursor, isUuid)
-  const rows = await db
-    .select()
-    .from(auditLog)
-    .where(
-      and(
-        eq(auditLog.workspaceId, actor.workspaceId),
-        before ? lt(auditLog.id, before) : undefined,
-        fits(query),
-      ),
-    )
-    .orderBy(desc(auditLog.id))
-    .limit(query.limit + 1)
+  const read = async () =>
+    db
+      .select()
+      .from(auditLog)
+      .where(
+        and(
+          eq(auditLog.workspaceId, actor.workspaceId),
+          before ? lt(auditLog.id, before) : undefined,
+          fits(query),
+        ),
+      )
+      .orderBy(desc(auditLog.id))
+      .limit(query.limit + 1)
+  const rows = await (query.search ? inTurn(searches, actor.workspaceId, read) : read())
   return toPage(rows, query.limit, toLine, (row) => row.id)
 }
 
