@@ -13,6 +13,8 @@ export type Explored = {
   /** How often each invariant was checked. */
   checks: Record<string, number>
   failure?: string
+  /** Of a seed that fails, in case it does not fail again. */
+  story?: string | undefined
 }
 export type Stories = { whole: string; short?: string }
 
@@ -111,7 +113,7 @@ export type Exploration = {
   /** Called with every completed seed. All before `next` are done. */
   onRun?: (seed: number, run: Explored, next: number) => void
 }
-export type Found = { seed: number; failure: string }
+export type Found = { seed: number; failure: string; story: string | undefined }
 
 /** Runs one seed after another until one fails, and returns the lowest seed that fails. All before `next` are done. */
 export async function explore(
@@ -132,7 +134,7 @@ export async function explore(
         done.add(seed)
         onRun?.(seed, run, done.next)
         if (run.failure === undefined || seed >= end) continue
-        found = { seed, failure: run.failure }
+        found = { seed, failure: run.failure, story: run.story }
         end = seed
       }
     } finally {
@@ -186,7 +188,7 @@ export async function exploreSeeds(site: Site, options: SeedsToExplore): Promise
   for (const line of tally.checks()) say(line)
   if (found) {
     say(`SEED ${found.seed}: ${found.failure}`)
-    say((await tellSeed(site, String(found.seed))).short ?? 'It does not fail again.')
+    say((await tellSeed(site, String(found.seed))).short ?? `It does not fail again.\n${found.story}`)
     say(`repeat with: npm run simulate -- --seed ${found.seed}`)
   } else if (signal.aborted) {
     say(`Interrupted after ${next - from} seeds in a row, none of which has failed.`)

@@ -22,7 +22,7 @@ async function explore(seed: string): Promise<Explored> {
   if (++runs % CLEAN_EVERY === 0) await site.clean()
   const { hash, steps, failure } = run
   const found = { hash, steps, interleaving: interleavingOf(run), checks: takeChecks() }
-  return failure === undefined ? found : { ...found, failure: invariantOf(run) }
+  return failure === undefined ? found : { ...found, failure: invariantOf(run), story: tell(run) }
 }
 
 /** Returns the story of a seed's run and, if it fails, of the shortest run that fails in the same way. */
