@@ -28,6 +28,8 @@ export type Site = {
   signedIn: SignedIn
   /** Configures the Data Store for a run. */
   configure(how: SiteOptions): Promise<void>
+  /** Makes failed imports due, which would otherwise wait for hours. */
+  retryImports(nowMs: number): Promise<void>
   /** Removes what earlier runs have left in the tables. */
   clean(): Promise<void>
   close(): Promise<void>
@@ -92,6 +94,9 @@ export async function openSite(url: string): Promise<Site> {
       await change('update pipe_hooks set enabled = $1', [gated])
       await change('update pipes set verify_content = $1', [verifies])
     },
+    async retryImports(nowMs) {
+      await change(RETRY_IMPORTS, [new Date(nowMs).toISOString()])
+    },
     clean: async () => void (await change('vacuum analyze', [])),
     close: () => sessions.close(),
   }
@@ -109,6 +114,10 @@ async function addDataStore(runtime: TestRuntime, actor: Actor, bucket: string):
   await makeReady(runtime.db, dataStore)
   return dataStore
 }
+
+/** Does not wait for a transaction of a simulated node, which in turn waits for its next step. */
+const RETRY_IMPORTS = `update imports set due_at = $1 where file_id in (
+    select file_id from imports where due_at > $1 and claim is null for update skip locked)`
 
 const SET_DESTINATIONS = `with place as (
     select $1 as pipe_id, ("value"->>'dataStoreId')::uuid as store_id, n as position, ("value"->>'required')::boolean as required

@@ -243,6 +243,7 @@ export class World {
   }
 
   async sweepOnce(): Promise<void> {
+    if (!this.isTroubled) await this.site.retryImports(this.scheduler.nowMs)
     const node = this.choices.pick(this.nodes)
     for (const name of node.sweeps) await node.sweep(name)
   }
