@@ -55,7 +55,6 @@ export async function openUploads(
     },
   })
   return {
-    database,
     db,
     clock,
     log,

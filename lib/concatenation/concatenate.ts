@@ -4,7 +4,7 @@ import type { Bucket, SentPart } from '../uploads/bucket-port.ts'
 import { type Judged, judge } from '../uploads/finish/create-object.ts'
 import { type Outcome, settle } from '../uploads/finish/settle.ts'
 import type { Lease } from '../uploads/lease/held-lease.ts'
-import type { Delivered } from '../uploads/ledger/transferred.ts'
+import type { StoredObject } from '../uploads/ledger/transferred.ts'
 import { withMemory } from '../uploads/memory/memory-budget.ts'
 import type { Place } from '../uploads/opening/upload.ts'
 import { classify } from '../uploads/rules/faults.ts'
@@ -64,7 +64,7 @@ async function join(
   joining: Joining,
   place: JoiningPlace,
   signal: AbortSignal,
-): Promise<Delivered> {
+): Promise<StoredObject> {
   const { etag } = await assemble(context, joining, place, signal)
   context.checkpoint('complete answered')
   return { etag, certainty: 'answered', storage: place.bucket.storageOf(place.target.object) }
@@ -105,7 +105,7 @@ async function assemble(
     return await copying.completeMultipart({ ...target, multipartId }, { parts, ...whole }, options)
   } catch (error) {
     // An earlier attempt, whose response was lost, has created the object, so this multipart upload is left over.
-    if (classify(error, 'join', { sentBefore: true }).verdict === 'compare')
+    if (classify(error, 'join', { sentBefore: true }).remedy === 'compare')
       await bucket.abortMultipart({ key, multipartId }, { signal }).catch(() => {})
     throw error
   }

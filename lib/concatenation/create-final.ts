@@ -7,6 +7,7 @@ import { admit, type Declared, describeNew } from '../uploads/opening/create-upl
 import { openTarget } from '../uploads/opening/open-target.ts'
 import { inBackground, type UploadContext } from '../uploads/upload-context.ts'
 import { concatenate, totalOf } from './concatenate.ts'
+import { assertMayConcatenate } from './may-concatenate.ts'
 import { findFinal, insertFinal, type PartialObject, readFinishedPartials } from './partials.ts'
 
 type Pieces = { partialIds: readonly string[]; concatHeader: string }
@@ -43,6 +44,7 @@ async function join(
   pieces: Pieces,
 ): Promise<{ fileId: string }> {
   const { leases, db, terms, emitCreated } = context
+  assertMayConcatenate(context, right)
   const buckets = right.targets.map((target) => openTarget(context, target))
   const partials = await findPartials(context, right, pieces.partialIds)
   const whole = totalOf(partials)

@@ -34,7 +34,7 @@ export async function writeEvents(
   at: Date,
 ): Promise<string[]> {
   if (events.length === 0) return []
-  const given = events.flatMap(({ id, to }) => deliveriesOf(id, to, at))
+  const given = events.flatMap(({ id, to }) => storedAtOf(id, to, at))
   const now = sql`${at.toISOString()}::timestamptz`
   await rows(
     tx,
@@ -67,7 +67,7 @@ async function wakeOutputs(tx: Db, queue: Queue, events: readonly NewEvent[]): P
   await queue.enqueueAll(tx, 'webhook-attempt', jobs)
 }
 
-function deliveriesOf(eventId: string, to: NewEvent['to'], at: Date) {
+function storedAtOf(eventId: string, to: NewEvent['to'], at: Date) {
   return to.map(({ id, url }) => ({
     delivery_id: uuidv7(at.getTime()),
     event_id: eventId,

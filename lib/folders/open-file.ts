@@ -1,11 +1,11 @@
 import { waitForDecision } from '../hooks/decide-files.ts'
+import { rejected } from '../hooks/rejection.ts'
 import { workspaceSuspended } from '../identity/suspension.ts'
 import { notNow, SluiceError } from '../platform/kernel/errors.ts'
-import { accepted, appendBytes } from '../uploads/append.ts'
+import { appendBytes } from '../uploads/append.ts'
 import { maxUploadBytes } from '../uploads/opening/may-create.ts'
 import { openForBytes, releaseUpload } from '../uploads/opening/open-for-bytes.ts'
 import type { Upload } from '../uploads/opening/upload.ts'
-import { rejected } from '../uploads/rules/decision.ts'
 import type { CreationRight, UploadContext } from '../uploads/upload-context.ts'
 import type { SignedIn } from './sign-in.ts'
 import type { FolderTerms } from './terms.ts'
@@ -136,8 +136,7 @@ export class OpenFile {
     const { upload, limitBytes } = opened ?? (await this.#open())
     context.metrics.uploadsOpen.inc()
     try {
-      const appended = await appendBytes(context, upload, this.#queue, { limitBytes, rules: RULES })
-      const { state, why } = accepted(appended)
+      const { state, why } = await appendBytes(context, upload, this.#queue, { limitBytes, rules: RULES })
       this.#isComplete = state !== 'uploading'
       this.#isGated = upload.isGated
       if (why === 'draining') throw notNow('This node is stopping. Connect again and resume.')

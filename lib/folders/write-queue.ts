@@ -1,5 +1,5 @@
 import { SluiceError } from '../platform/kernel/errors.ts'
-import type { ByteSource } from '../uploads/stream/body.ts'
+import type { ByteSource } from '../uploads/stream/pieces.ts'
 
 /** The memory for writes that arrived ahead of a missing byte, across all files in this process, and its limit. */
 export type AheadBudget = { bytes: number; readonly mostBytes: number }

@@ -6,8 +6,9 @@ import { makeObject } from '../recovery/reconcile.ts'
 import { endUpload } from '../uploads/endings/end-upload.ts'
 import type { Lease } from '../uploads/lease/held-lease.ts'
 import type { Claim } from '../uploads/ledger/lease-terms.ts'
-import { UNDECIDED, type Verdict } from '../uploads/rules/decision.ts'
+import type { Verdict } from '../uploads/rules/decision.ts'
 import { busyWith, inBackground, type UploadContext } from '../uploads/upload-context.ts'
+import { UNDECIDED } from './rejection.ts'
 import {
   claimOneUndecided,
   claimUndecided,

@@ -4,7 +4,7 @@ import type { Db } from '../platform/db/database.ts'
 import { notNow, SluiceError } from '../platform/kernel/errors.ts'
 import { createGuardedAgents } from '../platform/net/guarded-agents.ts'
 import type { Runtime } from '../platform/runtime.ts'
-import { NO_ANSWER, type Verdict } from '../uploads/rules/decision.ts'
+import type { Verdict } from '../uploads/rules/decision.ts'
 import type { Hooks } from '../uploads/upload-context.ts'
 import { KEPT_MS } from '../webhooks/delivery/deliver.ts'
 import { webhookHosts } from '../webhooks/outputs/save-output.ts'
@@ -12,6 +12,7 @@ import { type BeforeCompleteAnswer, beforeCompleteAnswer, beforeCreateAnswer } f
 import { type Asking, ask, HOOK_RETRIES_MS } from './ask.ts'
 import type { HookRow } from './hook.ts'
 import { questionAfter, questionBefore, readFile } from './questions.ts'
+import { NO_ANSWER } from './rejection.ts'
 
 type HooksRuntime = Pick<Runtime, 'db' | 'clock' | 'vault' | 'metrics' | 'log' | 'config'>
 

@@ -1,5 +1,5 @@
 import { fastCrc32 } from '../platform/kernel/fast-crc32.ts'
-import type { ByteSource } from '../uploads/stream/body.ts'
+import type { ByteSource } from '../uploads/stream/pieces.ts'
 import { digestMismatch, sourceChanged, tooSlow } from './import-failure.ts'
 import type { Pace } from './pace.ts'
 import type { ResumableHash } from './resumable-hash.ts'

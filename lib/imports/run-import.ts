@@ -4,12 +4,12 @@ import type { Logger } from '../platform/log/log.ts'
 import type { GetLimits } from '../platform/net/get.ts'
 import type { GuardedAgents } from '../platform/net/guarded-agents.ts'
 import type { Vault } from '../platform/vault.ts'
-import { accepted, appendBytes } from '../uploads/append.ts'
+import { appendBytes } from '../uploads/append.ts'
 import { endUpload } from '../uploads/endings/end-upload.ts'
 import { assertNotOff, assertTypeAllowed } from '../uploads/opening/may-create.ts'
 import { openForBytes, releaseUpload } from '../uploads/opening/open-for-bytes.ts'
 import type { Upload } from '../uploads/opening/upload.ts'
-import { type ByteSource, NO_BYTES } from '../uploads/stream/body.ts'
+import { type ByteSource, NO_BYTES } from '../uploads/stream/pieces.ts'
 import { RequestSource } from '../uploads/stream/request-source.ts'
 import type { UploadContext, UploadRight } from '../uploads/upload-context.ts'
 import { type Fetched, fetchSource } from './fetch-source.ts'
@@ -203,7 +203,7 @@ async function append(deps: ImportDeps, running: Running, asked: Append): Promis
   try {
     // The bytes are only verified when the source ends, so the file must not be complete before that.
     const rules = { whenCut: 'keep', completedBy: 'body' } as const
-    const { state, why } = accepted(await appendBytes(context, upload, source, { limitBytes, rules }))
+    const { state, why } = await appendBytes(context, upload, source, { limitBytes, rules })
     if (state !== 'uploading') return { end: 'over' }
     if (why === 'draining' || why === 'preempted') return { end: 'stopped' }
     if (why === 'suspended') throw workspaceSuspended()

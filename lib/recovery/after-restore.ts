@@ -1,8 +1,12 @@
+import { seconds } from '../platform/kernel/clock.ts'
 import type { ListedPage } from '../uploads/bucket-port.ts'
 import { settleFound } from '../uploads/finish/settle.ts'
-import { withLease } from '../uploads/lease/leases.ts'
+import { HeldLease, type Lease } from '../uploads/lease/held-lease.ts'
+import { releaseLease, takeLease } from '../uploads/ledger/lease-rows.ts'
+import { newClaim } from '../uploads/ledger/lease-terms.ts'
 import { openTarget } from '../uploads/opening/open-target.ts'
 import { classify } from '../uploads/rules/faults.ts'
+import { UPLOAD_TERMS } from '../uploads/rules/upload-terms.ts'
 import type { UploadContext } from '../uploads/upload-context.ts'
 import type { SealedDataStore } from '../workspace/data-stores/sealed-data-store.ts'
 import { knownKeys, listedDataStores, type Unfinished, unfinishedAfter } from './restored.ts'
@@ -10,6 +14,7 @@ import { knownKeys, listedDataStores, type Unfinished, unfinishedAfter } from '.
 type Context = Pick<UploadContext, 'db' | 'clock' | 'emitEvents' | 'metrics' | 'openBucket'>
 
 const AT_ONCE = 8
+const LEASE_MS = seconds(30)
 const FIRST_ID = '00000000-0000-0000-0000-000000000000'
 
 /**
@@ -48,6 +53,30 @@ async function record(context: Context, file: Unfinished): Promise<boolean> {
     settleFound(context, { fileId: file.id, lease }, found),
   )
   return done !== undefined
+}
+
+/**
+ * Runs `work` under the file's lease, while nodes may be running. Undefined if another writer holds the lease.
+ */
+async function withLease<Result>(
+  { db, clock }: Pick<Context, 'db' | 'clock'>,
+  fileId: string,
+  work: (lease: Lease) => Promise<Result>,
+): Promise<Result | undefined> {
+  const claim = newClaim(LEASE_MS)
+  const taken = await takeLease(db, claim, { fileId, tokenId: null, plan: undefined })
+  if (!taken) return undefined
+  const fenced = { ...claim, fileId, fence: taken.fence }
+  const lease = new HeldLease(fenced, {
+    terms: { ...UPLOAD_TERMS, leaseMs: LEASE_MS },
+    forget() {},
+    releaseRow: (end) => releaseLease({ db, clock }, fenced, end),
+  })
+  try {
+    return await work(lease)
+  } finally {
+    await lease.release({ interrupted: true })
+  }
 }
 
 /** If the bucket does not respond, its uploads are left unchanged. */

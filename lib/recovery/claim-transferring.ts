@@ -1,8 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
-import type { FileObject } from '#drizzle/schema/index.ts'
+import type { FileObject, FileProtocol } from '#drizzle/schema/index.ts'
 import { type Db, rows } from '../platform/db/database.ts'
 import { type Claim, isFree, taken } from '../uploads/ledger/lease-terms.ts'
-import { COMPLETED_BY_CLIENT } from '../uploads/ledger/open-uploads.ts'
 import { tailBytes } from '../uploads/ledger/tail-rows.ts'
 import { type SealedDataStore, sealedDataStoreColumn } from '../workspace/data-stores/sealed-data-store.ts'
 
@@ -115,6 +114,9 @@ export const CLAIMED_COLUMNS = sql`c.id as "fileId", c.lease_fence as fence, c.l
       floor(extract(epoch from c.last_attempt_at) * 1000)::bigint as "lastAttemptMs",
       c.concat, c.concat_parts as "concatParts",
       (select coalesce(sum(${tailBytes}), 0)::bigint from upload_tails where file_id = c.id) as "tailBytes"`
+
+/** The protocol whose clients declare an upload complete, regardless of its length. */
+export const COMPLETED_BY_CLIENT = 'resumable-http' satisfies FileProtocol
 
 /**
  * True for a row of `files f` that is still `uploading` although all its bytes have arrived: its length was only declared

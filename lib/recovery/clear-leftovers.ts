@@ -39,7 +39,7 @@ async function isDone(context: Clearing, left: Leftover, signal: AbortSignal): P
   } catch (error) {
     const { mayAbort, mayDelete } = left.dataStore
     const mayClear = abortsMultipart(left) ? mayAbort : mayDelete
-    if (classify(error, 'clear', { mayClear }).verdict === 'release')
+    if (classify(error, 'clear', { mayClear }).remedy === 'release')
       return context.clock.now() - endedMs > GIVE_UP_AFTER_MS
     context.log.info({ fileId, err: error }, 'could not clean up after an upload')
     return true

@@ -10,18 +10,18 @@ import { CHECKSUM_MISMATCH, mismatch } from '../uploads/finish/content-guard.ts'
 import {
   type Attempt,
   assemble,
-  deliveredByPut,
   type Judged,
   judge,
   judgeAtLast,
   judgeFault,
+  storedByPut,
 } from '../uploads/finish/create-object.ts'
 import { type Outcome, settle } from '../uploads/finish/settle.ts'
 import type { Lease } from '../uploads/lease/held-lease.ts'
 import type { Claim } from '../uploads/ledger/lease-terms.ts'
 import { recordLastPart } from '../uploads/ledger/part-rows.ts'
 import { readTail } from '../uploads/ledger/tail-rows.ts'
-import type { Delivered } from '../uploads/ledger/transferred.ts'
+import type { StoredObject } from '../uploads/ledger/transferred.ts'
 import { withMemory } from '../uploads/memory/memory-budget.ts'
 import { openTarget } from '../uploads/opening/open-target.ts'
 import { beginMultipart } from '../uploads/stream/begin-multipart.ts'
@@ -183,14 +183,14 @@ async function joinAgain(context: UploadContext, file: Claimed, lease: Lease): P
 async function putFromTail(context: UploadContext, file: Claimed, open: Open): Promise<Outcome> {
   const { bytes, crc32, filetype, object, fileId, tailBytes } = file
   const chunks = await readTail(context, fileId)
-  const put = async ({ key, open: openBucket }: Place, signal: AbortSignal): Promise<Delivered> => {
+  const put = async ({ key, open: openBucket }: Place, signal: AbortSignal): Promise<StoredObject> => {
     open.lease.assertHeld()
     const target = { key, contentType: contentTypeOf(filetype), object }
     // The request is marked as repeated, because the first attempt may have reached the bucket.
     const bucket = openBucket()
     const result = await bucket.putObject(target, { chunks, bytes, crc32 }, { signal, repeated: true })
     context.checkpoint('object put')
-    return deliveredByPut(bucket, target, result)
+    return storedByPut(bucket, target, result)
   }
   const found = await foundInstead(file, chunks)
   return settleEach(context, file, open, async (attempt): Promise<Judged> => {

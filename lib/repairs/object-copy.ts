@@ -1,15 +1,9 @@
 import { combineCrc32 } from '../platform/kernel/crc32.ts'
 import { fastCrc32 } from '../platform/kernel/fast-crc32.ts'
 import type { Body, Bucket, Target } from '../uploads/bucket-port.ts'
-import {
-  type Attempt,
-  deliveredByPut,
-  type Judged,
-  judge,
-  judgeFault,
-} from '../uploads/finish/create-object.ts'
+import { type Attempt, type Judged, judge, judgeFault, storedByPut } from '../uploads/finish/create-object.ts'
 import { lostLease } from '../uploads/ledger/lease-terms.ts'
-import type { Delivered } from '../uploads/ledger/transferred.ts'
+import type { StoredObject } from '../uploads/ledger/transferred.ts'
 import { withMemory } from '../uploads/memory/memory-budget.ts'
 import { equalPartBytes, limitsOfSet } from '../uploads/rules/part-plan.ts'
 import type { UploadContext } from '../uploads/upload-context.ts'
@@ -87,11 +81,11 @@ export class ObjectCopy {
     })
   }
 
-  async #put(body: Body): Promise<Delivered> {
+  async #put(body: Body): Promise<StoredObject> {
     const { bucket, ...target } = this.#places.target
     const result = await bucket.putObject(target, body, { signal: this.#signal })
     this.#context.checkpoint('object put')
-    return deliveredByPut(bucket, target, result)
+    return storedByPut(bucket, target, result)
   }
 
   async #copyInParts(): Promise<Judged> {
@@ -142,7 +136,7 @@ export class ObjectCopy {
   async #complete(
     { multipartId, sentBefore }: { multipartId: string; sentBefore: boolean },
     object: Parameters<Bucket['completeMultipart']>[1],
-  ): Promise<Delivered> {
+  ): Promise<StoredObject> {
     const { bucket, ...target } = this.#places.target
     const options = { signal: this.#signal, repeated: sentBefore }
     const completed = await bucket.completeMultipart({ ...target, multipartId }, object, options)

@@ -1,11 +1,10 @@
-import { sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
 import type { FileObject, ObjectStorage } from '#drizzle/schema/index.ts'
 import { type Db, rows } from '../platform/db/database.ts'
 import type { SentPart } from '../uploads/bucket-port.ts'
 import { until } from '../uploads/ledger/lease-terms.ts'
-import { storageColumn } from '../uploads/ledger/part-rows.ts'
 import { insertNote } from '../uploads/ledger/timeline.ts'
-import type { Delivered } from '../uploads/ledger/transferred.ts'
+import type { StoredObject } from '../uploads/ledger/transferred.ts'
 import type { DestinationState } from '../uploads/rules/file-status.ts'
 import { type SealedDataStore, sealedDataStoreColumn } from '../workspace/data-stores/sealed-data-store.ts'
 
@@ -140,6 +139,11 @@ export async function recordRepairMultipart(
   return recorded.length > 0
 }
 
+/** An additional assignment for an update of `file_destinations`; empty if there is nothing to record. */
+function storageColumn(storage: ObjectStorage | null | undefined): SQL {
+  return storage ? sql`, storage = ${JSON.stringify(storage)}::jsonb` : sql``
+}
+
 export type RepairedPart = SentPart & { sizeBytes: number; crc32: number }
 
 /** The parts already copied, in order. */
@@ -234,7 +238,7 @@ export async function giveRepairBack(db: Db, repair: RepairClaim): Promise<void>
 export async function recordRepaired(
   tx: Db,
   repair: RepairClaim,
-  { etag, certainty, storage }: Delivered,
+  { etag, certainty, storage }: StoredObject,
   nowMs: number,
 ): Promise<DestinationState[] | undefined> {
   const { fileId, dataStoreId } = repair

@@ -3,9 +3,9 @@ import { SluiceError } from '../platform/kernel/errors.ts'
 import { retryDelayMs } from '../platform/kernel/retry-schedule.ts'
 import { within } from '../platform/kernel/waits.ts'
 import type { Judged } from '../uploads/finish/create-object.ts'
-import type { Delivered } from '../uploads/ledger/transferred.ts'
+import type { StoredObject } from '../uploads/ledger/transferred.ts'
 import { classify } from '../uploads/rules/faults.ts'
-import { NO_SOURCE, statusOf } from '../uploads/rules/file-status.ts'
+import { statusOf } from '../uploads/rules/file-status.ts'
 import { busyWith, inBackground, type UploadContext } from '../uploads/upload-context.ts'
 import { type CopyPlaces, ObjectCopy } from './object-copy.ts'
 import {
@@ -19,6 +19,7 @@ import {
   recordRepaired,
   renewRepair,
 } from './repair-claims.ts'
+import { NO_SOURCE } from './request-repair.ts'
 
 /** How many objects one node copies at the same time. */
 const AT_ONCE = 8
@@ -123,7 +124,7 @@ async function clear(
   if (multipartId)
     await bucket.abortMultipart({ key, multipartId }, { signal }).catch((fault: unknown) => {
       const { mayAbort: mayClear } = repair.dataStore
-      if (classify(fault, 'clear', { mayClear }).verdict === 'release') throw fault
+      if (classify(fault, 'clear', { mayClear }).remedy === 'release') throw fault
     })
   await recordCleared(db, repair)
   return { ...repair, multipartId: null, abortPending: false }
@@ -132,9 +133,9 @@ async function clear(
 async function succeed(
   context: UploadContext,
   repair: Repair,
-  { delivered }: Extract<Judged, { kind: 'stored' }>,
+  { object }: Extract<Judged, { kind: 'stored' }>,
 ): Promise<void> {
-  if (!(await recordCopied(context, repair, delivered))) return
+  if (!(await recordCopied(context, repair, object))) return
   context.metrics.repairs.inc({ outcome: 'repaired' })
   context.checkpoint('transferred')
 }
@@ -146,10 +147,10 @@ async function succeed(
 function recordCopied(
   { db, clock, emitRepaired }: UploadContext,
   repair: RepairClaim,
-  delivered: Delivered,
+  object: StoredObject,
 ): Promise<boolean> {
   return db.transaction(async (tx) => {
-    const destinations = await recordRepaired(tx, repair, delivered, clock.now())
+    const destinations = await recordRepaired(tx, repair, object, clock.now())
     if (!destinations) return false
     if (statusOf(destinations) !== 'transferred') return true
     await markRepaired(tx, repair.fileId)

@@ -10,10 +10,9 @@ import { hours, minutes } from '../platform/kernel/clock.ts'
 import { uuidv7 } from '../platform/kernel/ids.ts'
 import { RETRY_DELAYS_MS } from '../platform/kernel/retry-schedule.ts'
 import { clearLeftovers } from '../recovery/clear-leftovers.ts'
-import { NO_SOURCE } from '../uploads/rules/file-status.ts'
 import { claimRepairs, recordRepairedPart } from './repair-claims.ts'
 import { repairDestinations } from './repair-destinations.ts'
-import { requestRepair } from './request-repair.ts'
+import { NO_SOURCE, requestRepair } from './request-repair.ts'
 
 const MiB = 1024 * 1024
 const REFUSED = { kind: 'refuse', status: 403, code: 'AccessDenied' } as const

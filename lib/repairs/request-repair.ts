@@ -5,8 +5,12 @@ import { type Db, rows } from '../platform/db/database.ts'
 import { SluiceError } from '../platform/kernel/errors.ts'
 import { isUuid } from '../platform/kernel/ids.ts'
 import type { CoreRuntime } from '../platform/runtime.ts'
-import { type DestinationState, NO_SOURCE } from '../uploads/rules/file-status.ts'
+import type { DestinationState } from '../uploads/rules/file-status.ts'
 import { isSource } from './repair-claims.ts'
+
+/** Why nothing can be copied to a destination, as shown on the file page and in `reasonDetail`. */
+export const NO_SOURCE =
+  'The destination cannot be repaired: no destination that has the object can be read. Grant s3:GetObject to the access key of one of them, then check its Data Store.'
 
 type Place = { fileId: string; dataStoreId: string }
 

@@ -6,8 +6,8 @@ import { recoverFromFault } from './finish/recover-from-fault.ts'
 import type { DoneStatus } from './ledger/transferred.ts'
 import { declareLength } from './opening/open-for-bytes.ts'
 import type { Upload } from './opening/upload.ts'
-import type { ByteSource, Piece, Rest } from './stream/body.ts'
 import { Parts } from './stream/parts.ts'
+import type { ByteSource, Piece, Rest } from './stream/pieces.ts'
 import { Reader } from './stream/reader.ts'
 import { inBackground, type UploadContext } from './upload-context.ts'
 
@@ -23,21 +23,15 @@ export type Accepted = End & {
 }
 
 /** What became of a request's bytes. */
-export type Appended = Accepted | (End & Refused)
-
-/** Throws the error if the bytes were refused. */
-export function accepted(appended: Appended): Accepted {
-  if (appended.state === 'refused') throw appended.error
-  return appended
-}
+type Appended = Accepted | (End & Refused)
 
 export type AppendOptions = {
   /** The maximum length of the body. A longer body is a client error. */
   limitBytes: number
   /** CRC32 of the entire file, if the client declares it with this request. */
   crc32?: number | undefined
-  /** Checks the entire body once it has arrived, and throws to reject it. */
-  verify?: () => void
+  /** Sees all bytes that are read, and checks the entire body once it has arrived: it throws to reject the body. */
+  check?: { update(bytes: Buffer): void; verify(): void } | undefined
   rules: BodyRules
 }
 
@@ -56,26 +50,38 @@ export type BodyRules = {
 /**
  * Appends the body of one request to an upload whose lease the caller holds, and releases the lease. When it returns,
  * all bytes before `offsetBytes` are durable. The client has to send later bytes again, whether they arrived after a
- * fault or were cut off while reading was paused for lack of memory. Throws only if the lease was lost.
+ * fault or were cut off while reading was paused for lack of memory. Throws if the bytes were refused, the lease was
+ * lost, or the ledger cannot be reached.
  */
 export async function appendBytes(
   context: UploadContext,
   upload: Upload,
   source: ByteSource,
   options: AppendOptions,
+): Promise<Accepted> {
+  const appended = await append(context, upload, source, options)
+  if (appended.state === 'refused') throw appended.error
+  return appended
+}
+
+async function append(
+  context: UploadContext,
+  upload: Upload,
+  source: ByteSource,
+  options: AppendOptions,
 ): Promise<Appended> {
-  const { limitBytes, crc32, verify, rules } = options
+  const { limitBytes, crc32, check, rules } = options
   const parts = new Parts(context, upload, { atomic: rules.whenCut === 'discard' })
-  const reader = new Reader(context, upload, source, { limitBytes, parts })
-  const guard = new ContentGuard(context, upload, parts, crc32)
+  const reader = new Reader(context, upload, source, { limitBytes, parts, check })
+  const guard = new ContentGuard(context, upload, parts.recorder, crc32)
   const fromBytes = upload.progress.offsetBytes
   const mayFinish = rules.completedBy === 'length'
-  const request: Request = { context, upload, parts, guard, verify, rules, fromBytes, mayFinish }
+  const request: Request = { context, upload, parts, guard, check, rules, fromBytes, mayFinish }
   try {
     for (;;) {
       const piece = await reader.next()
       if (piece.kind === 'rest') return await close(request, piece)
-      if (await isAdmitted(guard, piece)) parts.add(piece)
+      if (await admitOrDrop(guard, piece)) parts.add(piece)
       else if (!parts.isAtomic) return { ...(await guard.refuseDropped())!, why: 'end' }
     }
   } catch (fault) {
@@ -100,7 +106,7 @@ async function closeMemory(
 }
 
 /** Drops a piece that the guard does not admit. Nothing else would free its memory. */
-async function isAdmitted(guard: ContentGuard, piece: Exclude<Piece, Rest>): Promise<boolean> {
+async function admitOrDrop(guard: ContentGuard, piece: Piece): Promise<boolean> {
   let admitted = !guard.isJudging
   try {
     admitted ||= await guard.admits(piece.buffer)
@@ -113,7 +119,7 @@ async function isAdmitted(guard: ContentGuard, piece: Exclude<Piece, Rest>): Pro
   }
 }
 
-type Request = Pick<AppendOptions, 'verify' | 'rules'> & {
+type Request = Pick<AppendOptions, 'check' | 'rules'> & {
   context: UploadContext
   upload: Upload
   parts: Parts
@@ -125,20 +131,20 @@ type Request = Pick<AppendOptions, 'verify' | 'rules'> & {
 
 async function close(request: Request, rest: Rest): Promise<Appended> {
   const { buffer, why } = rest
-  const { context, upload, parts, guard, verify, rules, fromBytes } = request
+  const { context, upload, parts, guard, check, rules, fromBytes } = request
   if (why === 'overrun') {
     // Full parts received before the excess bytes are kept, unless the request is atomic.
-    if (parts.isCommitted) await parts.recorded()
+    if (parts.recorder.isCommitted) await parts.recorder.recorded
     throw new SluiceError('file_too_large', 'The request contains bytes past the end of the upload.')
   }
   const release = { interrupted: why !== 'end' }
   // Parts that are already recorded are kept; an atomic request has recorded none.
   if (release.interrupted && rules.whenCut !== 'keep') await parts.discard()
   else {
-    if (why === 'end') verify?.()
+    if (why === 'end') check?.verify()
     const dropped = await guard.refuseDropped()
     if (dropped) return { ...dropped, why }
-    parts.commit()
+    parts.recorder.commit()
     request.mayFinish = await endsFile(context, upload, parts, { rest, rules })
     const refused = await guard.refuseLast(
       buffer,
@@ -150,7 +156,7 @@ async function close(request: Request, rest: Rest): Promise<Appended> {
     const range = { fromBytes, toBytes, ended: why, ...(upload.isLane && { lane: true }) }
     const note = { kind: 'request', detail: { ...range, ...requestDetail() } }
     if (toBytes > fromBytes) parts.addLast(buffer, { release, note })
-    await parts.recorded()
+    await parts.recorder.recorded
   }
   // Has no effect if recording the last piece has already released the lease.
   await upload.lease.release({ bound: upload.numbers.boundAfterRelease(), ...release })
@@ -167,7 +173,7 @@ async function endsFile(
   const endOffset = parts.endOffset + rest.buffer.bytes
   if (completedBy === 'later' || (completedBy === 'body' && rest.why !== 'end')) return false
   if (completedBy === 'body' && upload.progress.lengthBytes === null) {
-    await parts.recorded()
+    await parts.recorder.recorded
     await declareLength(context, upload, { lengthBytes: endOffset, maxBytes: endOffset })
   }
   return endOffset === upload.progress.lengthBytes

@@ -27,7 +27,7 @@ export type ListedPage = {
 }
 
 /**
- * The bucket operations that uploads need. The chunks of a body must not change until the response has arrived. A
+ * The bucket operations that uploads, repairs, concatenation and recovery need. The chunks of a body must not change until the response has arrived. A
  * failing call throws an error with a `kind`: see `bucketFault`.
  */
 export type Bucket = {

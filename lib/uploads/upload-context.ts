@@ -1,4 +1,4 @@
-import type { DatabaseHandle, Db } from '../platform/db/database.ts'
+import type { Db } from '../platform/db/database.ts'
 import type { Clock } from '../platform/kernel/clock.ts'
 import type { Logger } from '../platform/log/log.ts'
 import type { Metrics } from '../platform/metrics.ts'
@@ -61,7 +61,6 @@ type Task = { kind: 'reconcile' | 'repair' | 'decide'; of: string }
 
 /** The dependencies of this folder's functions. */
 export type UploadContext = {
-  database: DatabaseHandle
   db: Db
   clock: Clock
   log: Logger

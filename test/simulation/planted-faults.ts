@@ -104,7 +104,7 @@ export const PLANTED_FAULTS: PlantedFault[] = [
     withinSeeds: 1000,
     edits: [
       {
-        find: "if (this.#isClosed && !delivery.isRecorded) throw new Error('The request ended before the part was sent.')",
+        find: "if (this.#isClosed && !inFlight.isRecorded) throw new Error('The request ended before the part was sent.')",
         replace: '',
       },
     ],

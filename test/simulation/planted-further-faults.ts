@@ -8,8 +8,8 @@ export const DECISION_FAULTS: PlantedFault[] = [
     withinSeeds: 200,
     edits: [
       {
-        find: 'if (upload.isGated) return holdForDecision(upload, parts, last, { hasParts })\n',
-        replace: '',
+        find: 'if (!hasParts && !upload.isGated) return putWhole',
+        replace: 'if (!hasParts) return putWhole',
       },
     ],
   },
@@ -132,7 +132,7 @@ export const DESTINATION_FAULTS: PlantedFault[] = [
     withinSeeds: 200,
     edits: [
       {
-        find: 'if (deliveries.length > 0) await store(tx, lease, deliveries)\n  const destinations',
+        find: 'if (storedAt.length > 0) await store(tx, lease, storedAt)\n  const destinations',
         replace: 'const destinations',
       },
     ],

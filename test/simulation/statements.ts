@@ -69,7 +69,7 @@ const TRANSACTIONS: Record<string, string> = {
   takeBackUpload: 'that the upload is taken back',
   moveWithin: 'the new offset',
   recordPut: 'the object at each required destination',
-  recordDeliveries: 'the objects that exist',
+  recordStoredAt: 'the objects that exist',
   recordLength: 'the length',
   reserveAgain: 'the reservation',
   insertFinal: 'the joined file',

@@ -1,5 +1,5 @@
-import { explainRejection } from '../../uploads/rules/decision.ts'
-import { NO_SOURCE } from '../../uploads/rules/file-status.ts'
+import { explainRejection } from '../../hooks/rejection.ts'
+import { NO_SOURCE } from '../../repairs/request-repair.ts'
 import type { DestinationProgress } from './destination-progress.ts'
 import { explainFailure, type File } from './file.ts'
 import type { Undelivered } from './read-undelivered.ts'

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { rejected } from '../../hooks/rejection.ts'
 import { isSluiceError, SluiceError } from '../../platform/kernel/errors.ts'
 import { within } from '../../platform/kernel/waits.ts'
-import type { Appended } from '../../uploads/append.ts'
+import type { Accepted } from '../../uploads/append.ts'
 import { cancelUpload, retireUpload } from '../../uploads/endings/end-upload.ts'
 import { noteOffsetRequest } from '../../uploads/opening/report-offset.ts'
-import { isRejected, rejected } from '../../uploads/rules/decision.ts'
 import type { UploadContext, UploadRight, UploadRow } from '../../uploads/upload-context.ts'
 import { authenticateToContinue } from './authenticate.ts'
 import type { UploadRequest, UploadResponse } from './upload-request.ts'
@@ -49,7 +49,7 @@ async function lookUpOnce(context: UploadContext, request: UploadRequest): Promi
   const first = await authenticateToContinue(context, request)
   const right = await afterWriter(context, request, first)
   // A client that finds no upload here would start over, so a rejection is only reported by the next request.
-  if (!isRejected(right.upload)) assertStillThere(right.upload, context.clock.now())
+  if (right.upload.decision?.state !== 'rejected') assertStillThere(right.upload, context.clock.now())
   assertMayLookComplete(right.upload)
   await noteOffsetRequest(context, right.upload)
   return right
@@ -85,7 +85,7 @@ function assertMayLookComplete({ status, lengthBytes, decision }: UploadRow): vo
  */
 export function assertStillThere(upload: UploadRow, nowMs: number): void {
   const { status, retired, expiresAtMs, decision } = upload
-  if (isRejected(upload)) throw rejected(decision!.reason)
+  if (decision?.state === 'rejected') throw rejected(decision.reason)
   const expired = status === 'expired' || (status === 'uploading' && expiresAtMs <= nowMs)
   if (expired) throw new SluiceError('upload_gone', 'The upload was not finished in time and has expired.')
   if (status === 'canceled' || retired) throw new SluiceError('upload_gone', 'The upload was terminated.')
@@ -94,7 +94,7 @@ export function assertStillThere(upload: UploadRow, nowMs: number): void {
 
 /** True if every required destination has the object. */
 export function hasObject(
-  status: UploadRow['status'] | Appended['state'],
+  status: UploadRow['status'] | Accepted['state'],
 ): status is 'transferred' | 'partially_transferred' {
   return status === 'transferred' || status === 'partially_transferred'
 }

@@ -1,12 +1,11 @@
 import { isSluiceError, SluiceError } from '../../platform/kernel/errors.ts'
-import { type Accepted, type AppendOptions, accepted, appendBytes } from '../../uploads/append.ts'
+import { type Accepted, type AppendOptions, appendBytes } from '../../uploads/append.ts'
 import { takeBackUpload } from '../../uploads/endings/end-upload.ts'
 import { maxUploadBytes } from '../../uploads/opening/may-create.ts'
 import { readProgress } from '../../uploads/opening/report-offset.ts'
 import type { Upload } from '../../uploads/opening/upload.ts'
 import { classify } from '../../uploads/rules/faults.ts'
-import type { ByteSource } from '../../uploads/stream/body.ts'
-import { observed } from '../../uploads/stream/request-source.ts'
+import type { ByteSource } from '../../uploads/stream/pieces.ts'
 import type { CreationRight, UploadContext } from '../../uploads/upload-context.ts'
 import type { BodyCheck } from './body-check.ts'
 import { afterDecision } from './decision.ts'
@@ -21,7 +20,7 @@ export async function receiveBody(
   context: UploadContext,
   upload: Upload,
   body: Body,
-  options: Omit<AppendOptions, 'verify'>,
+  options: Omit<AppendOptions, 'check'>,
 ): Promise<Accepted> {
   return afterDecision(context, upload, await receive(context, upload, body, options))
 }
@@ -30,13 +29,11 @@ async function receive(
   context: UploadContext,
   upload: Upload,
   { source, check }: Body,
-  options: Omit<AppendOptions, 'verify'>,
+  options: Omit<AppendOptions, 'check'>,
 ): Promise<Accepted> {
   context.metrics.uploadsOpen.inc()
   try {
-    const seen = check ? observed(source, (piece) => check.update(piece)) : source
-    const verify = check && { verify: () => check.verify() }
-    return accepted(await appendBytes(context, upload, seen, { ...options, ...verify }))
+    return await appendBytes(context, upload, source, { ...options, check })
   } catch (error) {
     throw await withOffset(context, upload, error)
   } finally {
@@ -56,7 +53,7 @@ export async function receiveFirstBody(
     body,
     addressKnown,
     ...options
-  }: Omit<AppendOptions, 'verify' | 'limitBytes'> & { body: Body; addressKnown?: boolean },
+  }: Omit<AppendOptions, 'check' | 'limitBytes'> & { body: Body; addressKnown?: boolean },
 ): Promise<Accepted> {
   const may = { tokenBytes: token.maxBytes, pipeBytes: pipe.maxFileBytes }
   const limitBytes = upload.progress.lengthBytes ?? maxUploadBytes(upload.limits, may)

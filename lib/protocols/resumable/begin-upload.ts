@@ -1,11 +1,11 @@
 import { hours, seconds } from '../../platform/kernel/clock.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import { noteRequest } from '../../platform/kernel/request-context.ts'
-import type { Appended } from '../../uploads/append.ts'
+import type { Accepted } from '../../uploads/append.ts'
 import { expireSoon, failInterrupted } from '../../uploads/endings/end-upload.ts'
 import { createUpload, type Declared } from '../../uploads/opening/create-upload.ts'
 import { expiresAtMs, type Upload } from '../../uploads/opening/upload.ts'
-import { NO_BYTES } from '../../uploads/stream/body.ts'
+import { NO_BYTES } from '../../uploads/stream/pieces.ts'
 import { RequestSource } from '../../uploads/stream/request-source.ts'
 import type { CreationRight, UploadContext } from '../../uploads/upload-context.ts'
 import { authenticateToCreate } from '../endpoint/authenticate.ts'
@@ -60,7 +60,7 @@ export async function beginUpload(
     location: uploadAddress(uploadUrl, request.pipeId, made.fileId),
   }
   if (made.upload) return receive(context, made.upload, begun)
-  const nothing: Appended = { offsetBytes: 0, why: 'end', state: 'uploading' }
+  const nothing: Accepted = { offsetBytes: 0, why: 'end', state: 'uploading' }
   const { lengthBytes } = sent.declared
   const file = { fileId: made.fileId, progress: { crc32: 0, lengthBytes } }
   return appendResponse(version, file, nothing, about(context, begun, made.expiresAtMs))

@@ -1,10 +1,11 @@
 import { createFinal } from '../../concatenation/create-final.ts'
+import { assertMayConcatenate } from '../../concatenation/may-concatenate.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import { noteRequest } from '../../platform/kernel/request-context.ts'
 import { failInterrupted } from '../../uploads/endings/end-upload.ts'
 import { createUpload, type Declared } from '../../uploads/opening/create-upload.ts'
 import { MAX_LANES } from '../../uploads/rules/lane-plan.ts'
-import { NO_BYTES } from '../../uploads/stream/body.ts'
+import { NO_BYTES } from '../../uploads/stream/pieces.ts'
 import { RequestSource } from '../../uploads/stream/request-source.ts'
 import type { UploadContext } from '../../uploads/upload-context.ts'
 import { authenticateToCreate } from '../endpoint/authenticate.ts'
@@ -57,6 +58,7 @@ export async function postUpload(
   const source = hasBody ? new RequestSource(request.body) : NO_BYTES
   if (!hasBody) bodyCheck(request)?.verify()
   const right = await authenticateToCreate(context, request)
+  if (concat) assertMayConcatenate(context, right)
   const incoming = hasBody || lengthBytes === 0 ? { bytes } : undefined
   const made = await createUpload(context, right, { ...declared, lanes }, incoming)
   noteRequest({ fileId: made.fileId })

@@ -1,6 +1,6 @@
 import { TUS_RESUMABLE } from '@tus/server'
+import { mayConcatenate } from '../../concatenation/may-concatenate.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
-import { mayConcatenate } from '../../uploads/opening/may-create.ts'
 import { toldProgress } from '../../uploads/rules/decision.ts'
 import type { UploadContext, UploadRow } from '../../uploads/upload-context.ts'
 import type { PublicPipe } from '../../workspace/pipes/read-pipes.ts'

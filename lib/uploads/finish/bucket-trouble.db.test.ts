@@ -317,7 +317,7 @@ describe('a failing bucket', () => {
     })
     const parts = new Parts(context, upload, { atomic: false })
     parts.send(buffer)
-    await expect(parts.recorded()).rejects.toThrow()
+    await expect(parts.recorder.recorded).rejects.toThrow()
     const first = { fromBytes: 0, toBytes: 10, crc32: 0, tail }
     await advance(context.db, upload.lease, first, context.clock.now())
     upload.progress.moveTo({ offsetBytes: 10, crc32: 0, tailBytes: 10 }, context.clock.now())

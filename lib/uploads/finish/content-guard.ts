@@ -1,12 +1,11 @@
 import { HEAD_BYTES, judgeContent } from '../../media-types/judge-content.ts'
 import { combineCrc32 } from '../../platform/kernel/crc32.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
-import { declareOfLane } from '../ledger/lane-endings.ts'
-import { recordDeclaredCrc32 } from '../ledger/offsets.ts'
+import { declareCrc32 } from '../ledger/offsets.ts'
 import { readTail } from '../ledger/tail-rows.ts'
 import type { PartBuffer } from '../memory/part-buffer.ts'
 import type { Upload } from '../opening/upload.ts'
-import type { Parts } from '../stream/parts.ts'
+import type { Recorder } from '../stream/recorder.ts'
 import type { UploadContext } from '../upload-context.ts'
 import type { Refused } from './finish-upload.ts'
 import { fail } from './settle.ts'
@@ -22,7 +21,7 @@ type LastBytes = Bytes & Pick<PartBuffer, 'crc32'>
 export class ContentGuard {
   readonly #context: UploadContext
   readonly #upload: Upload
-  readonly #parts: Pick<Parts, 'isAtomic' | 'noteFoundType'>
+  readonly #recorder: Pick<Recorder, 'foundType'>
   /** The checksum of the entire file, if declared with this request. */
   readonly #crc32: number | undefined
   readonly #fromBytes: number
@@ -33,12 +32,12 @@ export class ContentGuard {
   constructor(
     context: UploadContext,
     upload: Upload,
-    parts: Pick<Parts, 'isAtomic' | 'noteFoundType'>,
+    recorder: Pick<Recorder, 'foundType'>,
     crc32: number | undefined,
   ) {
     this.#context = context
     this.#upload = upload
-    this.#parts = parts
+    this.#recorder = recorder
     this.#crc32 = crc32
     this.#fromBytes = upload.progress.offsetBytes
     this.#isJudging = upload.verifiesContent && this.#fromBytes < HEAD_BYTES
@@ -84,9 +83,9 @@ export class ContentGuard {
     await this.#judge(last, { isEndOfFile: whole !== undefined })
     const refusedDropped = await this.refuseDropped()
     if (refusedDropped) return refusedDropped
-    if (this.#upload.isLane) return this.#declareOfFile()
-    const expected = await this.#declaredCrc32()
-    if (expected === undefined || !whole) return undefined
+    const expected = await this.#declare()
+    // The checksum of a file with lanes is compared when its last lane is complete.
+    if (expected === null || !whole || this.#upload.isLane) return undefined
     const found = combineCrc32(whole.crc32Before, last.crc32, last.bytes)
     if (found === expected) return undefined
     // At least one byte changed in transit, and it is unknown which.
@@ -112,31 +111,20 @@ export class ContentGuard {
       return
     }
     this.#context.metrics.contentVerified.inc({ outcome: 'fits' })
-    this.#parts.noteFoundType(found)
+    this.#recorder.foundType = found
   }
 
-  /** The checksum of a file is compared when its last lane is complete. */
-  async #declareOfFile(): Promise<undefined> {
-    const { lease, fileId } = this.#upload
-    if (this.#crc32 === undefined) return
-    if (!(await lease.whileHeld(declareOfLane(this.#context.db, fileId, this.#crc32)))) throw differs()
-  }
-
-  async #declaredCrc32(): Promise<number | undefined> {
-    const { declaredCrc32, lease } = this.#upload
-    const ofRequest = this.#crc32
-    if (declaredCrc32 === null) {
-      if (ofRequest !== undefined)
-        await lease.whileHeld(recordDeclaredCrc32(this.#context.db, lease, ofRequest))
-      return ofRequest
-    }
-    if (ofRequest !== undefined && ofRequest !== declaredCrc32) throw differs()
-    return declaredCrc32
+  /** Returns the checksum declared for the file, with this request or an earlier one. */
+  async #declare(): Promise<number | null> {
+    const { declaredCrc32, fileId, lease } = this.#upload
+    const crc32 = this.#crc32
+    if (crc32 === undefined) return declaredCrc32
+    const declared =
+      declaredCrc32 ?? (await lease.whileHeld(declareCrc32(this.#context.db, fileId, lease, crc32)))
+    if (declared === crc32) return declared
+    throw new SluiceError('invalid_header', 'This crc32 differs from the one declared for the file earlier.')
   }
 }
-
-const differs = () =>
-  new SluiceError('invalid_header', 'This crc32 differs from the one declared for the file earlier.')
 
 const refused = (error: unknown): Refused => ({ state: 'refused', error })
 

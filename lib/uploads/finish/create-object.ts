@@ -3,7 +3,7 @@ import { pause } from '../../platform/kernel/waits.ts'
 import type { Bucket, PutResult, SentPart, Target } from '../bucket-port.ts'
 import type { Lease } from '../lease/held-lease.ts'
 import { readParts } from '../ledger/part-rows.ts'
-import type { Delivered } from '../ledger/transferred.ts'
+import type { StoredObject } from '../ledger/transferred.ts'
 import type { Destination } from '../opening/upload.ts'
 import { classify, errorForClient, type Step } from '../rules/faults.ts'
 import type { UploadContext } from '../upload-context.ts'
@@ -30,7 +30,7 @@ export async function assemble(
   context: UploadContext,
   { fileId, lease, destination, bytes, crc32, sentBefore }: Assembly,
   signal: AbortSignal,
-): Promise<Delivered> {
+): Promise<StoredObject> {
   const { bucket, target } = destination
   const parts = await lease.whileHeld(acknowledgedParts(context, fileId, destination, signal))
   lease.assertHeld()
@@ -61,11 +61,11 @@ async function acknowledgedParts(
 const isAcknowledged = (part: { etag: string | null }): part is SentPart => part.etag !== null
 
 /** What is known about an object after the response to its PutObject. */
-export function deliveredByPut(
+export function storedByPut(
   bucket: Pick<Bucket, 'storageOf'>,
   { object }: Pick<Target, 'object'>,
   { etag, isFound }: PutResult,
-): Delivered {
+): StoredObject {
   const certainty = etag === null ? 'inferred' : isFound ? 'confirmed' : 'answered'
   return { etag, certainty, storage: bucket.storageOf(object) }
 }
@@ -96,7 +96,7 @@ export type End = { reason: string; certainty?: 'unknown'; refusedContent?: stri
  * attempt. Without a `refusal`, the object was not requested yet, because another destination is not ready for it.
  */
 export type Judged =
-  | { kind: 'stored'; delivered: Delivered }
+  | { kind: 'stored'; object: StoredObject }
   | { kind: 'left'; refusal: unknown; isCertain: boolean }
   | { kind: 'failed'; end: End; error: unknown }
 
@@ -105,10 +105,10 @@ export async function judge(
   context: Pick<UploadContext, 'clock' | 'log'>,
   attempt: Attempt,
   step: Step,
-  storing: Promise<Delivered>,
+  storing: Promise<StoredObject>,
 ): Promise<Judged> {
   try {
-    return { kind: 'stored', delivered: await storing }
+    return { kind: 'stored', object: await storing }
   } catch (fault) {
     return judgeFault(context, attempt, step, fault)
   }
@@ -124,15 +124,15 @@ export async function judgeFault(
   const { fileId, sentBefore, destination } = attempt
   log.warn({ err: fault, fileId, step }, 'could not create the object')
   const ageMs = clock.now() - uuidv7Ms(fileId)
-  const { verdict, effect } = classify(fault, step, { sentBefore, ageMs, mayRead: destination.mayRead })
+  const { remedy, effect } = classify(fault, step, { sentBefore, ageMs, mayRead: destination.mayRead })
   const leave = (refusal: unknown): Judged => ({ kind: 'left', refusal, isCertain: effect === 'none' })
-  switch (verdict) {
+  switch (remedy) {
     case 'look up':
       return judgeByLookingUp(attempt, fault).catch(leave)
     case 'compare':
       return judgeExisting(attempt).then((judged) => judged ?? leave(fault), leave)
     case 'infer':
-      return { kind: 'stored', delivered: { etag: null, certainty: 'inferred' } }
+      return { kind: 'stored', object: { etag: null, certainty: 'inferred' } }
     case 'fail':
       return { kind: 'failed', end: { reason: (fault as Error).message }, error: errorForClient(fault) }
     default:
@@ -168,7 +168,7 @@ export async function judgeAtLast(attempt: Attempt): Promise<Judged> {
 
 const confirmed = ({ etag }: { etag: string | null }): Judged => ({
   kind: 'stored',
-  delivered: { etag, certainty: 'confirmed' },
+  object: { etag, certainty: 'confirmed' },
 })
 
 /** Undefined if there is no object. */
@@ -179,7 +179,7 @@ async function lookUp({ destination: { bucket, key, mayRead }, lease }: Wanted):
   try {
     return await bucket.headObject(key, { signal: lease.signal })
   } catch (error) {
-    if (classify(error, 'look up').verdict === 'unknown') return 'unknown'
+    if (classify(error, 'look up').remedy === 'unknown') return 'unknown'
     throw error
   }
 }

@@ -7,7 +7,7 @@ import type { Lease } from '../lease/held-lease.ts'
 import { type LaneEnd, finishLane as recordLaneEnd } from '../ledger/lane-endings.ts'
 import { lostLease } from '../ledger/lease-terms.ts'
 import type { advance as advanceLane } from '../ledger/offsets.ts'
-import { type Delivered, type Delivery, type DoneStatus, recordPut } from '../ledger/transferred.ts'
+import { type DoneStatus, recordPut, type StoredAt, type StoredObject } from '../ledger/transferred.ts'
 import type { PartBuffer } from '../memory/part-buffer.ts'
 import type { Destination, Upload } from '../opening/upload.ts'
 import { classify } from '../rules/faults.ts'
@@ -15,7 +15,7 @@ import type { Parts } from '../stream/parts.ts'
 import { withTail } from '../stream/tails.ts'
 import { inBackground, type UploadContext } from '../upload-context.ts'
 import { CHECKSUM_MISMATCH, checksumMismatch } from './content-guard.ts'
-import { assemble, deliveredByPut, judge } from './create-object.ts'
+import { assemble, judge, storedByPut } from './create-object.ts'
 import { type Outcome, settle } from './settle.ts'
 
 /** The request was refused, or its bytes could not be stored. The lease is released. */
@@ -33,49 +33,40 @@ export async function finishUpload(
   parts: Parts,
   last: PartBuffer,
 ): Promise<Finished> {
-  const { destinations } = upload
   if (upload.isLane) return finishLane(context, upload, parts, last)
-  const hasParts = destinations.some(({ multipartId }) => multipartId !== null) || parts.sentParts > 0
-  if (upload.isGated) return holdForDecision(upload, parts, last, { hasParts })
-  if (hasParts) return assembleParts(context, upload, parts, last)
-  return putWhole(context, upload, parts, last)
+  const hasParts = hasBegun(upload, parts)
+  if (!hasParts && !upload.isGated) return putWhole(context, upload, parts, last)
+  // A hook decides on the file before the object is created.
+  await keep(parts, last, { hasParts, ...(upload.isGated && { release: { interrupted: false } }) })
+  const { offsetBytes, crc32 } = upload.progress
+  if (upload.isGated) return { offsetBytes, state: 'transferring' }
+  return completeParts(context, upload, { ...fileOf(upload), lengthBytes: offsetBytes, crc32 })
 }
 
-/** For a file that a hook decides on: makes every byte durable, without creating the object yet. */
-async function holdForDecision(
-  { progress }: Upload,
+/** Whether a bucket may have parts of the file. If not, the file is stored by a single PutObject. */
+export function hasBegun({ destinations }: Upload, { sentParts }: Parts): boolean {
+  return destinations.some(({ multipartId }) => multipartId !== null) || sentParts > 0
+}
+
+/** Makes the last bytes of a file durable, without creating the object yet. */
+async function keep(
   parts: Parts,
   last: PartBuffer,
-  { hasParts }: { hasParts: boolean },
-): Promise<Finished> {
-  const end = { become: 'transferring', release: { interrupted: false } } as const
-  if (hasParts && parts.tailBytes + last.bytes > 0) parts.send(last, end)
-  else void parts.storeAsTail(last, end)
-  await parts.recorded()
-  return { offsetBytes: progress.offsetBytes, state: 'transferring' }
+  { hasParts, ...end }: { hasParts: boolean; release?: { interrupted: false } },
+): Promise<void> {
+  if (hasParts && parts.tailBytes + last.bytes > 0) parts.send(last, { become: 'transferring', ...end })
+  else void parts.storeAsTail(last, { become: 'transferring', ...end })
+  await parts.recorder.recorded
 }
 
-async function assembleParts(
-  context: UploadContext,
-  upload: Upload,
-  parts: Parts,
-  last: PartBuffer,
-): Promise<Finished> {
-  if (parts.tailBytes + last.bytes > 0) parts.send(last, { become: 'transferring' })
-  else void parts.storeAsTail(last, { become: 'transferring' })
-  await parts.recorded()
-  const { offsetBytes: lengthBytes, crc32 } = upload.progress
-  return completeParts(context, upload, { ...fileOf(upload), lengthBytes, crc32 })
-}
-
-type Whole = { fileId: string; lease: Lease; lengthBytes: number; crc32: number; sentBefore: false }
+type FullFile = { fileId: string; lease: Lease; lengthBytes: number; crc32: number; sentBefore: false }
 
 /** Creates the objects of a file whose parts are all recorded. */
-async function completeParts(context: UploadContext, upload: Upload, whole: Whole): Promise<Finished> {
+async function completeParts(context: UploadContext, upload: Upload, file: FullFile): Promise<Finished> {
   context.checkpoint('transferring')
-  const completing = settle(context, whole, openOf(upload), (attempt) => {
+  const completing = settle(context, file, openOf(upload), (attempt) => {
     const { destination } = attempt
-    const assembly = { ...whole, bytes: whole.lengthBytes, destination }
+    const assembly = { ...file, bytes: file.lengthBytes, destination }
     return judge(context, attempt, 'complete', assemble(context, assembly, attempt.lease.signal))
   })
   inBackground(context, completing)
@@ -97,7 +88,7 @@ async function finishLane(
   const advance: typeof advanceLane = async (db, lease, change, nowMs) =>
     ending.resolve(await recordLaneEnd(db, lease, change, { fileId, claim, nowMs, onMismatch }))
   parts.send(last, { advance, release: { interrupted: false } })
-  await parts.recorded()
+  await parts.recorder.recorded
   const end = await ending.promise
   if (end.kind === 'mismatch') return { state: 'refused', error: checksumMismatch(end.expected, end.found) }
   if (end.kind === 'waiting' || end.isGated)
@@ -123,7 +114,7 @@ const fileOf = ({ fileId, lease, progress: { lengthBytes } }: Upload) => ({
 
 const openOf = ({ destinations }: Upload) => destinations.filter(({ isOpen }) => isOpen)
 
-type Put = { destination: Destination; storing: Promise<Delivered> }
+type Put = { destination: Destination; storing: Promise<StoredObject> }
 
 /**
  * Stores a file with a PutObject at each destination, from one buffer. Nothing is confirmed before the required buckets
@@ -136,7 +127,7 @@ async function putWhole(
   parts: Parts,
   last: PartBuffer,
 ): Promise<Finished> {
-  await parts.recorded()
+  await parts.recorder.recorded
   const { lease, progress } = upload
   const crc32 = combineCrc32(progress.crc32, last.crc32, last.bytes)
   const toBytes = progress.offsetBytes + last.bytes
@@ -149,17 +140,19 @@ async function putWhole(
     const required = await atRequired(context, puts)
     if (!required) {
       over.abort()
-      return await keepWhole(context, upload, parts, last)
+      context.log.warn({ fileId: upload.fileId }, 'bucket unavailable; object buffered in the database')
+      await keep(parts, last, { hasParts: false, release: { interrupted: false } })
+      return { offsetBytes: progress.offsetBytes, state: 'transferring' }
     }
     context.checkpoint('object put')
     const others = await atOnce(puts.filter(({ destination }) => !destination.required))
     if (others)
-      return await recordWhole(context, upload, parts, {
+      return await recordEverywhere(context, upload, parts, {
         toBytes,
         crc32,
-        deliveries: [...required, ...others],
+        storedAt: [...required, ...others],
       })
-    await recordRequired(context, upload, parts, { toBytes, crc32, deliveries: required })
+    await recordRequired(context, upload, parts, { toBytes, crc32, storedAt: required })
     const lagging = openOf(upload).filter((destination) => !destination.required)
     const settling = settle(context, fileOf(upload), lagging, (attempt) => {
       attempt.lease.signal.addEventListener('abort', () => over.abort(), { once: true })
@@ -205,7 +198,7 @@ async function put(
   destination: Destination,
   body: Body,
   signal: AbortSignal,
-): Promise<Delivered> {
+): Promise<StoredObject> {
   const { bucket, target } = destination
   lease.assertHeld()
   destination.puttingObject()
@@ -213,36 +206,36 @@ async function put(
     destination.failedWith(fault)
     throw fault
   })
-  return deliveredByPut(bucket, target, result)
+  return storedByPut(bucket, target, result)
 }
 
-const delivery = async ({ destination: { dataStoreId }, storing }: Put): Promise<Delivery> => ({
+const storedAt = async ({ destination: { dataStoreId }, storing }: Put): Promise<StoredAt> => ({
   dataStoreId,
   ...(await storing),
 })
 
 /** Returns the required destinations' responses. Undefined if one of them may accept the object later. */
-async function atRequired({ terms }: UploadContext, puts: readonly Put[]): Promise<Delivery[] | undefined> {
+async function atRequired({ terms }: UploadContext, puts: readonly Put[]): Promise<StoredAt[] | undefined> {
   const required = puts.filter(({ destination }) => destination.required)
-  const stored = Promise.all(required.map(delivery))
+  const stored = Promise.all(required.map(storedAt))
   const answer = await within(terms.assembleMs, stored).catch((error: unknown) => {
-    if (classify(error, 'put').verdict === 'keep in tail') return 'late' as const
+    if (classify(error, 'put').remedy === 'keep in tail') return 'late' as const
     throw error
   })
   return answer === 'late' ? undefined : answer
 }
 
 /** Returns the best-effort destinations' responses. Undefined if one of them has none yet, or has failed. */
-async function atOnce(puts: readonly Put[]): Promise<Delivery[] | undefined> {
+async function atOnce(puts: readonly Put[]): Promise<StoredAt[] | undefined> {
   if (puts.length === 0) return []
-  const answer = await within(0, Promise.all(puts.map(delivery))).catch(() => 'late' as const)
+  const answer = await within(0, Promise.all(puts.map(storedAt))).catch(() => 'late' as const)
   return answer === 'late' ? undefined : answer
 }
 
-type Stored = { toBytes: number; crc32: number; deliveries: readonly Delivery[] }
+type Stored = { toBytes: number; crc32: number; storedAt: readonly StoredAt[] }
 
 /** Records a file that every destination has. */
-async function recordWhole(
+async function recordEverywhere(
   context: UploadContext,
   { lease, workspaceId, hasWebhooks, progress }: Upload,
   parts: Parts,
@@ -250,8 +243,8 @@ async function recordWhole(
 ): Promise<Finished> {
   const { toBytes, crc32 } = stored
   const { offsetBytes: fromBytes } = progress
-  const whole = { workspaceId, lease, hasWebhooks, fromBytes, foundType: parts.foundType, ...stored }
-  await parts.recordWhole({ offsetBytes: toBytes, crc32 }, async () => {
+  const whole = { workspaceId, lease, hasWebhooks, fromBytes, foundType: parts.recorder.foundType, ...stored }
+  await parts.recorder.writeWhole({ offsetBytes: toBytes, crc32 }, async () => {
     if (!(await lease.whileHeld(context.recordWhole(whole)))) throw lostLease()
     lease.forget()
     context.metrics.uploadsFinished.inc({ status: 'transferred' })
@@ -265,23 +258,10 @@ function recordRequired(
   { db, clock }: UploadContext,
   { lease, progress }: Upload,
   parts: Parts,
-  { toBytes, crc32, deliveries }: Stored,
+  { toBytes, crc32, storedAt }: Stored,
 ): Promise<void> {
-  const change = { fromBytes: progress.offsetBytes, toBytes, crc32, foundType: parts.foundType }
-  return parts.recordWhole({ offsetBytes: toBytes, crc32 }, () =>
-    lease.whileHeld(recordPut(db, lease, change, deliveries, clock.now())),
+  const change = { fromBytes: progress.offsetBytes, toBytes, crc32, foundType: parts.recorder.foundType }
+  return parts.recorder.writeWhole({ offsetBytes: toBytes, crc32 }, () =>
+    lease.whileHeld(recordPut(db, lease, change, storedAt, clock.now())),
   )
-}
-
-/** Keeps the bytes in the database, for the reconciler. */
-async function keepWhole(
-  { log }: UploadContext,
-  { fileId, progress }: Upload,
-  parts: Parts,
-  last: PartBuffer,
-): Promise<Finished> {
-  log.warn({ fileId }, 'bucket unavailable; object buffered in the database')
-  void parts.storeAsTail(last, { become: 'transferring', release: { interrupted: false } })
-  await parts.recorded()
-  return { offsetBytes: progress.offsetBytes, state: 'transferring' }
 }

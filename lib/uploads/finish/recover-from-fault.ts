@@ -5,7 +5,7 @@ import { classify, errorForClient } from '../rules/faults.ts'
 import type { Parts } from '../stream/parts.ts'
 import type { UploadContext } from '../upload-context.ts'
 import { judgeByLookingUp } from './create-object.ts'
-import type { Finished } from './finish-upload.ts'
+import { type Finished, hasBegun } from './finish-upload.ts'
 import { fail, type Outcome, settleFound } from './settle.ts'
 
 /**
@@ -13,7 +13,8 @@ import { fail, type Outcome, settleFound } from './settle.ts'
  * not. After a transient bucket error, the part is stored as a tail: if it was the last part, every byte is durable,
  * and the object is created later; if not, the client continues after it. For an uncommitted atomic request, nothing is
  * stored. If the object turns out to exist, the file is transferred. Otherwise, the request is refused. Without
- * `mayFinish`, the upload continues, whatever its length. Throws if the lease was lost.
+ * `mayFinish`, the upload continues, whatever its length. Throws if the lease was lost, or if
+ * the ledger cannot be reached.
  */
 export async function recoverFromFault(
   context: UploadContext,
@@ -23,20 +24,18 @@ export async function recoverFromFault(
 ): Promise<Finished> {
   const { lease, destinations, progress } = upload
   const { lengthBytes } = progress
-  // If no part was sent, the failed request was a single PutObject.
-  const hasParts = destinations.some(({ multipartId }) => multipartId !== null) || parts.sentParts > 0
-  const { verdict } = classify(fault, hasParts ? 'part' : 'put')
+  const { remedy } = classify(fault, hasBegun(upload, parts) ? 'part' : 'put')
   let error = fault
   try {
     if (lease.signal.aborted) throw lease.signal.reason
-    if (verdict === 'look up') {
+    if (remedy === 'look up') {
       const looked = await settleByLookingUp(context, upload, fault).catch((lookUpFault: unknown) => {
         error = lookUpFault
       })
       if (looked?.kind === 'transferred') return { offsetBytes: lengthBytes!, state: looked.status }
     }
-    if (verdict === 'fail') await fail(context, upload, { reason: (fault as Error).message })
-    if (verdict === 'keep in tail' && (await parts.salvage({ mayFinish })))
+    if (remedy === 'fail') await fail(context, upload, { reason: (fault as Error).message })
+    if (remedy === 'keep in tail' && (await parts.salvage({ mayFinish })))
       return { offsetBytes: progress.offsetBytes, state: 'transferring' }
     await parts.discard()
     await lease.release({
@@ -80,7 +79,7 @@ async function settleByLookingUp(
   const found = looked.map(({ destination: { dataStoreId }, judged }) => ({
     dataStoreId,
     isThere: judged?.kind === 'stored',
-    etag: judged?.kind === 'stored' ? judged.delivered.etag : null,
+    etag: judged?.kind === 'stored' ? judged.object.etag : null,
   }))
   const done = await settleFound(context, file, { lengthBytes, destinations: found })
   if (done) return done

@@ -6,16 +6,16 @@ import { endUpload } from '../endings/end-upload.ts'
 import type { Lease } from '../lease/held-lease.ts'
 import { holdsWriter } from '../ledger/lanes.ts'
 import {
-  type Delivery,
   type DoneStatus,
   type Found,
-  recordDeliveries,
   recordDestinationFailure,
   recordFound,
+  recordStoredAt,
   recordTransferred,
+  type StoredAt,
 } from '../ledger/transferred.ts'
 import { failureOf } from '../rules/faults.ts'
-import type { Failure } from '../rules/file-status.ts'
+import { type Failure, FELL_BEHIND } from '../rules/file-status.ts'
 import { inBackground, type UploadContext } from '../upload-context.ts'
 import type { Attempt, End, Judged } from './create-object.ts'
 
@@ -51,11 +51,10 @@ export async function settle<At extends Open>(
   const { fileId } = file
   const over = new AbortController()
   const signal = AbortSignal.any([file.lease.signal, over.signal])
-  const delivered: Delivery[] = []
+  const storedAt: StoredAt[] = []
   const attempt = async (destination: At): Promise<Judged> => {
     const judged = await judging({ fileId, lengthBytes, sentBefore, destination, lease: { signal } })
-    if (judged.kind === 'stored')
-      delivered.push({ dataStoreId: destination.dataStoreId, ...judged.delivered })
+    if (judged.kind === 'stored') storedAt.push({ dataStoreId: destination.dataStoreId, ...judged.object })
     return judged
   }
   const lagging = new Set(destinations.filter(({ required }) => !required))
@@ -70,10 +69,10 @@ export async function settle<At extends Open>(
   if (judged.some(({ kind }) => kind === 'failed')) await within(context.terms.trailMs, Promise.all(others))
   const decided = outcomeOf(required, judged)
   if (!decided && lagging.size > 0) await within(0, Promise.all(others))
-  if (!decided && lagging.size === 0) return conclude(context, file, delivered)
+  if (!decided && lagging.size === 0) return conclude(context, file, storedAt)
   // Nobody else can record these objects: a later attempt would create them again.
   await file.lease
-    .whileHeld(recordDeliveries(context.db, file.lease, delivered.splice(0)))
+    .whileHeld(recordStoredAt(context.db, file.lease, storedAt.splice(0)))
     .catch(warnOf(context, file, 'could not record where the object is; will retry'))
   if (decided) {
     over.abort()
@@ -82,13 +81,11 @@ export async function settle<At extends Open>(
   const concluding = within(context.terms.trailMs, Promise.all(others)).then(async () => {
     over.abort()
     for (const one of lagging) await giveUp(context, file, one, FELL_BEHIND)
-    return conclude(context, file, delivered)
+    return conclude(context, file, storedAt)
   })
   inBackground(context, concluding)
   return { kind: 'lagging', concluded: concluding }
 }
-
-const FELL_BEHIND: Failure = { reason: 'fell_behind', detail: null }
 
 /** What keeps a file from being transferred. */
 type Undelivered =
@@ -140,13 +137,9 @@ const warnOf =
   (err: unknown) =>
     log.warn({ err, fileId }, message)
 
-async function conclude(
-  context: UploadContext,
-  file: File,
-  delivered: readonly Delivery[],
-): Promise<Outcome> {
+async function conclude(context: UploadContext, file: File, storedAt: readonly StoredAt[]): Promise<Outcome> {
   const { clock } = context
-  const done = await record(context, file, (tx) => recordTransferred(tx, file.lease, delivered, clock.now()))
+  const done = await record(context, file, (tx) => recordTransferred(tx, file.lease, storedAt, clock.now()))
   if (!done) await leave(context, file)
   return done ?? { kind: 'left' }
 }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type DatabaseHandle, type Db, notify } from '../../platform/db/database.ts'
+import { type DatabaseHandle, notify } from '../../platform/db/database.ts'
 import { isOutage } from '../../platform/db/faults.ts'
 import { type Clock, seconds } from '../../platform/kernel/clock.ts'
 import { notNow, SluiceError } from '../../platform/kernel/errors.ts'
@@ -7,7 +7,7 @@ import type { Logger } from '../../platform/log/log.ts'
 import type { Metrics } from '../../platform/metrics.ts'
 import { type Release, readLease, releaseLease, type Taken, takeLease } from '../ledger/lease-rows.ts'
 import { type Claim, type Fenced, LEASE_CHANNEL, newClaim } from '../ledger/lease-terms.ts'
-import { UPLOAD_TERMS, type UploadTerms } from '../rules/upload-terms.ts'
+import type { UploadTerms } from '../rules/upload-terms.ts'
 import { type FreshlyTaken, HeldLease, type Lease } from './held-lease.ts'
 import { startLeaseRenewal } from './lease-renewal.ts'
 
@@ -215,35 +215,8 @@ function stillLocked(): SluiceError {
   )
 }
 
-const SCRIPT_LEASE_MS = seconds(30)
-
-/**
- * Runs `work` under the file's lease, for code outside requests, such as scripts that process uploads while nodes may
- * be running. Undefined if another writer holds the lease.
- */
-export async function withLease<Result>(
-  { db, clock }: { db: Db; clock: Clock },
-  fileId: string,
-  work: (lease: Lease) => Promise<Result>,
-): Promise<Result | undefined> {
-  const claim = newClaim(SCRIPT_LEASE_MS)
-  const taken = await takeLease(db, claim, { fileId, tokenId: null, plan: undefined })
-  if (!taken) return undefined
-  const fenced = { ...claim, fileId, fence: taken.fence }
-  const lease = new HeldLease(fenced, {
-    terms: { ...UPLOAD_TERMS, leaseMs: SCRIPT_LEASE_MS },
-    forget() {},
-    releaseRow: (end) => releaseLease({ db, clock }, fenced, end),
-  })
-  try {
-    return await work(lease)
-  } finally {
-    await lease.release({ interrupted: true })
-  }
-}
-
 /** Requests waiting for a file to become free. A notification or a timeout wakes each of them. */
-export class WakeUps {
+class WakeUps {
   readonly #waiting = new Map<string, Set<() => void>>()
 
   wake(fileId: string): void {
@@ -273,7 +246,7 @@ export class WakeUps {
  * This node's requests that are waiting for a lease. Their bytes do not count toward the offset before they hold the
  * lease.
  */
-export class IncomingRequests {
+class IncomingRequests {
   readonly #incoming = new Map<string, Set<Promise<void>>>()
 
   /** Call the returned function once the request holds the lease or has given up. */

@@ -15,17 +15,7 @@ export type LaneEnd =
   | { kind: 'mismatch'; expected: number; found: number }
   | { kind: 'complete'; isGated: boolean; lengthBytes: number; crc32: number; fence: number }
 
-/** A lane's request may declare the checksum of the entire file. False if another one was declared. */
-export async function declareOfLane(db: Db, fileId: string, crc32: number): Promise<boolean> {
-  const declared = await rows(
-    db,
-    sql`update files set declared_crc32 = ${crc32}::bigint
-      where id = ${fileId}::uuid and coalesce(declared_crc32, ${crc32}::bigint) = ${crc32}::bigint returning 1`,
-  )
-  return declared.length > 0
-}
-
-type Whole = {
+type File = {
   lanes: string
   isGated: boolean
   lengthBytes: number
@@ -42,27 +32,22 @@ type Ending = { fileId: string; claim: Claim; nowMs: number; onMismatch(tx: Db):
 export function finishLane(
   db: Db,
   lease: Fenced,
-  change: Omit<Advance, 'become' | 'release'>,
+  change: Omit<Advance, 'become'>,
   { fileId, claim, nowMs, onMismatch }: Ending,
 ): Promise<LaneEnd> {
   return db.transaction(async (tx) => {
     // Whatever ends a file locks it before its lanes. Lanes that record parts of the file do not wait for this lock.
-    const [whole] = await rows<Whole>(
+    const [file] = await rows<File>(
       tx,
       sql`select lanes::text, decision is not null as "isGated", length_bytes as "lengthBytes", declared_crc32 as "declaredCrc32",
         lease_fence + 1 as fence from files where id = ${fileId}::uuid and status = 'uploading' for no key update`,
     )
-    if (!whole) throw lostLease()
-    const { isGated, lengthBytes, declaredCrc32, fence } = whole
-    await advance(
-      tx,
-      lease,
-      { ...change, laneOf: undefined, become: 'transferred', release: { interrupted: false } },
-      nowMs,
-    )
+    if (!file) throw lostLease()
+    const { isGated, lengthBytes, declaredCrc32, fence } = file
+    await advance(tx, lease, { ...change, laneOf: undefined, become: 'transferred' }, nowMs)
     const lanes = await rows<{ status: FileStatus; lengthBytes: number; crc32: number }>(
       tx,
-      sql`select status, length_bytes as "lengthBytes", crc32 from files where id = any(${whole.lanes}::uuid[]) order by first_byte`,
+      sql`select status, length_bytes as "lengthBytes", crc32 from files where id = any(${file.lanes}::uuid[]) order by first_byte`,
     )
     if (lanes.some(({ status }) => status !== 'transferred')) return { kind: 'waiting' }
     const crc32 = lanes.reduce((crc, lane) => combineCrc32(crc, lane.crc32, lane.lengthBytes), 0)

@@ -1,8 +1,8 @@
 import { type SQL, sql } from 'drizzle-orm'
-import type { ObjectStorage } from '#drizzle/schema/index.ts'
 import { type Db, rows } from '../../platform/db/database.ts'
 import type { LaneRange } from '../rules/lane-plan.ts'
 import { type Fenced, heldBy, isLeased } from './lease-terms.ts'
+import type { NewMultipart } from './part-rows.ts'
 import { insertNote } from './timeline.ts'
 
 /**
@@ -42,8 +42,6 @@ export const holdsWriter = (fileId: string, lease: Fenced): SQL =>
     ? heldBy(lease)
     : sql`exists (select from files lane where lane.id = ${lease.fileId}::uuid and ${heldBy(lease)})`
 
-type BegunMultipart = { dataStoreId: string; multipartId: string; storage: ObjectStorage | null }
-
 /**
  * Divides a new file. Its lanes take over the quota that it has reserved. False if the file has already ended, or its
  * reservation has lapsed because this took so long.
@@ -51,7 +49,7 @@ type BegunMultipart = { dataStoreId: string; multipartId: string; storage: Objec
 export async function insertLanes(
   db: Db,
   fileId: string,
-  { lanes, partBytes, begun }: { lanes: readonly LaneRange[]; partBytes: number; begun: BegunMultipart[] },
+  { lanes, partBytes, begun }: { lanes: readonly LaneRange[]; partBytes: number; begun: NewMultipart[] },
 ): Promise<boolean> {
   const ids = `{${lanes.map(({ id }) => id).join()}}`
   const inserted = await rows(

@@ -189,7 +189,7 @@ export async function renewLeases(
     sql`
     with ours as (select * from jsonb_to_recordset(${ours}::jsonb) as ours(id uuid, claim text)),
     held as (
-      select f.id, ${isSuspended(sql`f.workspace_id`)} as suspended from files f join ours on f.id = ours.id where ${heldBy({ claim })} order by f.id for update of f
+      select f.id from files f join ours on f.id = ours.id where ${heldBy({ claim })} order by f.id for update of f
     ),
     renewed as (update files f set lease_until = ${until(leaseMs)} from held where f.id = held.id)
     select f.id, ${isSuspended(sql`f.workspace_id`)} as suspended from files f join ours on f.id = ours.id and ${lastHeldBy({ claim })}`,

@@ -6,15 +6,11 @@ import { SluiceError } from '../../platform/kernel/errors.ts'
  * Leases in SQL: common code for the statements that take, test, release or end one. The conditions apply to a row of
  * `files`, and the assignments to an update of `files f`.
  *
- * Each acquisition of a lease creates a claim, and every write to the ledger names it. No claim is created twice, not
- * even by the same process. So if a failover lost the last commits made under a lease, its writer can write nothing, no
+ * Each acquisition of a lease creates a claim, and every write that moves or ends a file names it. No claim is created
+ * twice, not even by the same process. So if a failover lost the last commits made under a lease, its writer can write nothing, no
  * matter who holds the lease by then: the fence is a plain counter and may repeat, but a claim cannot.
  *
- * A lease is taken by `takeLease`, `firstLeases`, `insertsUploads`, `insertOne`, `claimTransferring` or
- * `claimUndecided`. Its holder ends it with `releaseLease`, with `advance` for the last piece, or with one of the three
- * functions in `transferred.ts`. Others end it with `recordEnd`, for an upload that fails, expires or is canceled; with
- * `lapseReservations`, for a writer that has stalled for an hour; or with `lapseLeases` and `dropLapsedLeases`, for a
- * database that was promoted or restored. A lease that is not renewed expires.
+ * A lease that is not renewed expires.
  */
 export type Claim = {
   claim: string

@@ -73,7 +73,7 @@ describe('locks are taken in the same order, so that no two statements wait for 
         fromBytes: 0,
         toBytes: 7,
         crc32: 1,
-        deliveries: [{ dataStoreId: site.dataStore.id, etag: '"e"', certainty: 'answered' }],
+        storedAt: [{ dataStoreId: site.dataStore.id, etag: '"e"', certainty: 'answered' }],
       })
     expect(await finish(made[0]!)).toBe(true)
     const day = sql`select 1 from usage_days where workspace_id = ${site.workspaceId}::uuid for update`
@@ -114,7 +114,7 @@ describe('locks are taken in the same order, so that no two statements wait for 
             fromBytes: 0,
             toBytes: 7,
             crc32: 1,
-            deliveries: [{ dataStoreId: site.dataStore.id, etag: '"e"', certainty: 'answered' }],
+            storedAt: [{ dataStoreId: site.dataStore.id, etag: '"e"', certainty: 'answered' }],
           }),
         ),
       ),

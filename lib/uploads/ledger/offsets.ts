@@ -7,15 +7,15 @@ import { assertWithinQuota, type Quota } from '../../workspace/usage/reserve.ts'
 import type { FileDecision } from '../rules/decision.ts'
 import type { Bound } from '../rules/part-numbers.ts'
 import type { SealedTail } from '../rules/tail-cipher.ts'
-import { fileOfLane, touched } from './lanes.ts'
+import { fileOfLane, holdsWriter, touched } from './lanes.ts'
 import { type Fenced, heldBy, lostLease, released } from './lease-terms.ts'
 import { boundColumns, insertPart, type RecordedPart } from './part-rows.ts'
 import { insertNote, type TimelineNote } from './timeline.ts'
 
 /**
  * Moves a confirmed offset forward, from exactly where the writer believes it to be, while the writer holds the lease.
- * The same statement records the part or tail that makes the bytes durable, and the usage. The only other functions
- * that move an offset are `createWholeRecorder` and `markFound`, for objects that are already complete.
+ * The same statement records the part or tail that makes the bytes durable, and the usage. Only the end of a file
+ * moves its offset otherwise.
  */
 export type Advance = {
   fromBytes: number
@@ -163,9 +163,16 @@ export async function markInterrupted(db: Db, fileId: string, nowMs: number): Pr
   )
 }
 
-/** Once declared, a file's checksum never changes. */
-export async function recordDeclaredCrc32(db: Db, lease: Fenced, crc32: number): Promise<void> {
-  await db.execute(
-    sql`update files f set declared_crc32 = ${crc32}::bigint where id = ${lease.fileId}::uuid and ${heldBy(lease)}`,
+/**
+ * Records the checksum that a file's client declares, also with a request for one of its lanes, unless one has been
+ * declared before. Returns the declared checksum.
+ */
+export async function declareCrc32(db: Db, fileId: string, lease: Fenced, crc32: number): Promise<number> {
+  const [row] = await rows<{ declared: number }>(
+    db,
+    sql`update files f set declared_crc32 = coalesce(f.declared_crc32, ${crc32}::bigint)
+      where id = ${fileId}::uuid and ${holdsWriter(fileId, lease)} returning declared_crc32 as declared`,
   )
+  if (!row) throw lostLease()
+  return row.declared
 }

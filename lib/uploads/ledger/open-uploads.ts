@@ -1,12 +1,9 @@
 import { type SQL, sql } from 'drizzle-orm'
-import type { FileProtocol, FileStatus } from '#drizzle/schema/index.ts'
+import type { FileStatus } from '#drizzle/schema/index.ts'
 import { type Db, rows } from '../../platform/db/database.ts'
 import { monthOf } from '../../workspace/usage/count-bytes.ts'
 import { type Quota, quotaExceeded, reserved } from '../../workspace/usage/reserve.ts'
 import { type Fenced, heldBy, isFree, lostLease } from './lease-terms.ts'
-
-/** The protocol whose clients declare an upload complete, regardless of its length. */
-export const COMPLETED_BY_CLIENT = 'resumable-http' satisfies FileProtocol
 
 /** Undefined if the workspace has no such file. */
 export async function readStatus(

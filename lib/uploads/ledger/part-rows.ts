@@ -39,11 +39,6 @@ export function boundColumns({ recordedParts, recordedBytes, boundEnds }: Bound)
     bound_ends = case when recorded_parts <= ${recordedParts}::int then ${bigints(boundEnds)} else bound_ends end`
 }
 
-/** An additional assignment for an update of `file_destinations`; empty if there is nothing to record. */
-export function storageColumn(storage: ObjectStorage | null | undefined): SQL {
-  return storage ? sql`, storage = ${JSON.stringify(storage)}::jsonb` : sql``
-}
-
 /** The table's columns as a `Bound`. */
 export function boundOf(table: SQL): SQL {
   return sql`json_build_object('recordedParts', ${table}.recorded_parts, 'recordedBytes', ${table}.recorded_bytes,
@@ -54,7 +49,7 @@ export function bigints(numbers: readonly number[]): SQL {
   return sql`${`{${numbers.join()}}`}::bigint[]`
 }
 
-type NewMultipart = { dataStoreId: string; multipartId: string; storage: ObjectStorage | null }
+export type NewMultipart = { dataStoreId: string; multipartId: string; storage: ObjectStorage | null }
 
 /** Records the multipart upload, so that later writers continue it. */
 export async function recordMultipart(

@@ -44,7 +44,7 @@ describeWithDatabase('simultaneous uploads', (database) => {
         fromBytes: 0,
         toBytes: 7,
         crc32: 1,
-        deliveries: [{ dataStoreId: site.dataStore.id, etag: `"${n}"`, certainty: 'answered' }],
+        storedAt: [{ dataStoreId: site.dataStore.id, etag: `"${n}"`, certainty: 'answered' }],
       }),
     )
     const recorded = await Promise.all(wholes.map((whole) => context.recordWhole(whole)))
@@ -97,8 +97,8 @@ describeWithDatabase('simultaneous uploads', (database) => {
     })
     const made = await createUpload(context, right, declared, { bytes: undefined })
     const { lease, hasWebhooks } = made.upload!
-    const deliveries = [{ dataStoreId: site.dataStore.id, etag: '"e"', certainty: 'answered' } as const]
-    const whole = { lease, hasWebhooks, fromBytes: 0, toBytes: 7, crc32: 1, deliveries }
+    const storedAt = [{ dataStoreId: site.dataStore.id, etag: '"e"', certainty: 'answered' } as const]
+    const whole = { lease, hasWebhooks, fromBytes: 0, toBytes: 7, crc32: 1, storedAt }
     expect(await context.recordWhole({ ...whole, workspaceId: site.workspaceId })).toBe(true)
     lease.forget()
     const { fileId } = made

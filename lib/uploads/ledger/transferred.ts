@@ -14,7 +14,7 @@ import { insertNote } from './timeline.ts'
  * How a file gets its object at each of its destinations, and becomes `transferred`, or `partially_transferred` if a
  * best-effort destination is missing it. `whole-files.ts` has the statement for files stored by a single PutObject.
  */
-export type Delivered = {
+export type StoredObject = {
   etag: string | null
   certainty: 'answered' | 'confirmed' | 'inferred'
   /**
@@ -24,7 +24,7 @@ export type Delivered = {
   storage?: ObjectStorage | null | undefined
 }
 /** The object at one destination. */
-export type Delivery = Delivered & { dataStoreId: string }
+export type StoredAt = StoredObject & { dataStoreId: string }
 export type DoneStatus = 'transferred' | 'partially_transferred'
 
 type At = { fileId: string; dataStoreId: string }
@@ -59,14 +59,10 @@ export async function recordDestinationFailure(
  * Records where the object exists, for a file that is not finished yet because another destination still lacks it. Has
  * no effect if the lease was lost.
  */
-export async function recordDeliveries(
-  db: Db,
-  lease: Fenced,
-  deliveries: readonly Delivery[],
-): Promise<void> {
-  if (deliveries.length === 0) return
+export async function recordStoredAt(db: Db, lease: Fenced, storedAt: readonly StoredAt[]): Promise<void> {
+  if (storedAt.length === 0) return
   await db.transaction(async (tx) => {
-    if (await lockTransferring(tx, lease)) await store(tx, lease, deliveries)
+    if (await lockTransferring(tx, lease)) await store(tx, lease, storedAt)
   })
 }
 
@@ -79,13 +75,13 @@ export async function recordPut(
   db: Db,
   lease: Fenced,
   change: Pick<Advance, 'fromBytes' | 'toBytes' | 'crc32' | 'foundType'>,
-  deliveries: readonly Delivery[],
+  storedAt: readonly StoredAt[],
   nowMs: number,
 ): Promise<void> {
   await db.transaction(async (tx) => {
     await advance(tx, lease, { ...change, become: 'transferring' }, nowMs)
     await tx.execute(sql`delete from upload_tails where file_id = ${lease.fileId}::uuid`)
-    await store(tx, lease, deliveries)
+    await store(tx, lease, storedAt)
   })
 }
 
@@ -99,17 +95,17 @@ async function lockTransferring(tx: Db, lease: Fenced): Promise<boolean> {
 }
 
 /** An abandoned destination stays abandoned, whatever its bucket still accepts. */
-async function store(tx: Db, { fileId }: Fenced, deliveries: readonly Delivery[]): Promise<void> {
+async function store(tx: Db, { fileId }: Fenced, storedAt: readonly StoredAt[]): Promise<void> {
   await rows(
     tx,
     sql`update file_destinations d set status = 'transferred', etag = known.etag, certainty = known.certainty,
         storage = coalesce(known.storage, d.storage)
-      from ${deliveriesOf(deliveries)} where d.file_id = ${fileId}::uuid and d.data_store_id = known."dataStoreId" and d.status <> 'failed'`,
+      from ${storedAtOf(storedAt)} where d.file_id = ${fileId}::uuid and d.data_store_id = known."dataStoreId" and d.status <> 'failed'`,
   )
 }
 
-const deliveriesOf = (deliveries: readonly Delivery[]) =>
-  sql`jsonb_to_recordset(${JSON.stringify(deliveries)}::jsonb) known("dataStoreId" uuid, etag text, certainty text, storage jsonb)`
+const storedAtOf = (storedAt: readonly StoredAt[]) =>
+  sql`jsonb_to_recordset(${JSON.stringify(storedAt)}::jsonb) known("dataStoreId" uuid, etag text, certainty text, storage jsonb)`
 
 /**
  * Finishes a file whose last destinations have just got the object. Deletes the parts and tails, and releases the
@@ -119,11 +115,11 @@ const deliveriesOf = (deliveries: readonly Delivery[]) =>
 export async function recordTransferred(
   tx: Db,
   lease: Fenced,
-  deliveries: readonly Delivery[],
+  storedAt: readonly StoredAt[],
   nowMs: number,
 ): Promise<DoneStatus | undefined> {
   if (!(await lockTransferring(tx, lease))) return undefined
-  if (deliveries.length > 0) await store(tx, lease, deliveries)
+  if (storedAt.length > 0) await store(tx, lease, storedAt)
   const destinations = await rows<DestinationState & { certainty: string | null }>(
     tx,
     sql`select status, required, certainty from file_destinations where file_id = ${lease.fileId}::uuid order by position`,

@@ -8,7 +8,7 @@ import { uuidv7 } from '../../platform/kernel/ids.ts'
 import { countBytes, counting, deltas } from '../../workspace/usage/count-bytes.ts'
 import { type Fenced, heldBy, released } from './lease-terms.ts'
 import { insertNotes } from './timeline.ts'
-import type { Delivery } from './transferred.ts'
+import type { StoredAt } from './transferred.ts'
 
 /** A file whose only part was stored by a PutObject at each of its destinations. */
 export type Whole = {
@@ -18,7 +18,7 @@ export type Whole = {
   toBytes: number
   crc32: number
   /** One for each destination of the file. */
-  deliveries: readonly Delivery[]
+  storedAt: readonly StoredAt[]
   /** The type detected from its first bytes, if that is not recorded yet. */
   foundType?: string | undefined
   /** Its Pipe had an active webhook when the request arrived. */
@@ -89,7 +89,7 @@ async function record(
     untailed as (delete from upload_tails t using moved where t.file_id = moved.id),
     stored as (
       update file_destinations d set status = 'transferred', etag = known.etag, certainty = known.certainty, storage = known.storage
-      from moved join writer using (id), jsonb_to_recordset(writer.deliveries)
+      from moved join writer using (id), jsonb_to_recordset(writer.stored_at)
         known("dataStoreId" uuid, etag text, certainty text, storage jsonb)
       where d.file_id = moved.id and d.data_store_id = known."dataStoreId"
     ), noted as (
@@ -103,20 +103,20 @@ async function record(
 /** The files sorted by id, as in every statement that locks several files. */
 function wantedOf(group: Whole[], nowMs: number): SQL {
   const ordered = group.toSorted((a, b) => (a.lease.fileId < b.lease.fileId ? -1 : 1))
-  const wanted = ordered.map(({ lease, fromBytes, toBytes, crc32, deliveries, foundType }) => ({
+  const wanted = ordered.map(({ lease, fromBytes, toBytes, crc32, storedAt, foundType }) => ({
     id: lease.fileId,
     claim: lease.claim,
     from_bytes: fromBytes,
     to_bytes: toBytes,
     crc32,
-    certainty: deliveries[0]!.certainty,
-    deliveries,
+    certainty: storedAt[0]!.certainty,
+    stored_at: storedAt,
     found_type: foundType ?? null,
     note_id: uuidv7(nowMs),
     event_id: uuidv7(nowMs),
   }))
   return sql`json_to_recordset(${JSON.stringify(wanted)}::json) as wanted(id uuid, claim text, from_bytes bigint,
-    to_bytes bigint, crc32 bigint, certainty text, deliveries jsonb, found_type text, note_id uuid, event_id uuid)`
+    to_bytes bigint, crc32 bigint, certainty text, stored_at jsonb, found_type text, note_id uuid, event_id uuid)`
 }
 
 /** The limit makes PostgreSQL look up each row by index, in this order, whatever row count the planner estimates. */

@@ -18,7 +18,7 @@ export type TailCap = {
   refresh(): Promise<void>
 }
 
-export type TailLimits = { workspaceBytes: number; allBytes: number }
+type TailLimits = { workspaceBytes: number; allBytes: number }
 
 /**
  * The workspaces that may have no more tails, each with the reason. If the common cap is reached, this includes

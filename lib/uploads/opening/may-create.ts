@@ -28,7 +28,6 @@ export function assertMayCreate(
       'data_store_not_ready',
       "The Pipe's Data Store has not passed its check yet. The Pipe's owner can run the check in the dashboard.",
     )
-  if (concat) assertMayConcatenate(context, pipe, targets)
   // The type of an import is reported later, by its source.
   if (concat !== 'partial' && protocol !== 'url') assertTypeAllowed({ token, pipe }, filetype, protocol)
   const limits = limitsOfTargets(context, targets)
@@ -141,43 +140,4 @@ export function tooLarge(maxBytes: number): SluiceError {
 function matchesType(range: string, filetype: string | null): boolean {
   const type = (filetype ?? '').split(';', 1)[0]!.trim().toLowerCase()
   return range.endsWith('/*') ? type.startsWith(range.slice(0, -1)) : type === range
-}
-
-/**
- * Concatenation copies within each bucket, reads ranges that are too small to copy, and deletes the pieces, so the
- * credentials must allow reading and deleting. Not every provider can copy parts, and if all parts must have the same
- * size, pieces of arbitrary sizes cannot become parts.
- */
-export function mayConcatenate(
-  context: Opening,
-  { verifyContent }: { verifyContent: boolean },
-  targets: readonly Pick<Target, 'dataStore' | 'required'>[],
-): boolean {
-  if (verifyContent) return false
-  return targets.every((target) => mayUse(target) && mayCopyParts(openTarget(context, target)))
-}
-
-const mayUse = ({ dataStore }: Pick<Target, 'dataStore'>) => dataStore.mayRead && dataStore.mayDelete
-
-const mayCopyParts = ({ capabilities }: Pick<Bucket, 'capabilities'>) =>
-  capabilities.copyParts && !capabilities.equalParts
-
-function assertMayConcatenate(
-  context: Opening,
-  pipe: { verifyContent: boolean },
-  targets: readonly Target[],
-): void {
-  if (mayConcatenate(context, pipe, targets)) return
-  throw new SluiceError(
-    'invalid_header',
-    `Uploads cannot be joined on this Pipe: ${whyNot()}. Send the file as one upload.`,
-  )
-
-  function whyNot(): string {
-    const which = targets.length > 1 ? 'a' : 'the'
-    if (pipe.verifyContent) return 'the Pipe verifies the content of entire files'
-    if (targets.every((target) => mayCopyParts(openTarget(context, target))))
-      return `the credentials of ${which} Data Store do not allow reading and deleting`
-    return `${which} bucket cannot copy pieces of arbitrary sizes as parts`
-  }
 }

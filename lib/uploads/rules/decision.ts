@@ -1,5 +1,3 @@
-import { SluiceError } from '../../platform/kernel/errors.ts'
-
 /** The customer backend's decision on a file whose bytes are all durable. */
 export type Verdict = { by: 'receiver' | 'api' | 'dashboard' | 'default' | 'time' } & (
   | { state: 'allowed'; result: unknown }
@@ -22,22 +20,6 @@ type Decided = Progress & {
   decision: Pick<FileDecision, 'state'> | null
 }
 
-/** Sluice's own reasons, used if the customer's backend has given none. */
-export const NO_ANSWER = 'no_answer'
-export const UNDECIDED = 'undecided'
-
-const WORDS: Record<string, string> = {
-  [NO_ANSWER]: "The server that decides on this Pipe's files did not respond (no_answer).",
-  [UNDECIDED]: 'The file was not decided on in time (undecided).',
-}
-
-/** A human-readable reason. */
-export const explainRejection = (reason: string): string => WORDS[reason] ?? reason
-
-export function isRejected({ decision }: Pick<Decided, 'decision'>): boolean {
-  return decision?.state === 'rejected'
-}
-
 /**
  * The progress reported to clients. Common clients treat an upload whose offset equals its length as finished, and
  * one whose HEAD fails as lost. So until the object is allowed, the last byte is reported as missing, and the request
@@ -53,8 +35,3 @@ export function toldProgress(file: Decided): Progress {
 }
 
 export const toldOffset = (file: Decided): number => toldProgress(file).offsetBytes
-
-/** The error's status keeps common clients from trying again. */
-export function rejected(reason: string | null): SluiceError {
-  return new SluiceError('upload_rejected', explainRejection(reason ?? ''))
-}

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { BucketError, type BucketErrorKind } from '../../buckets/bucket-error.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
-import { type Blame, classify, errorForClient, type Step, type Verdict } from './faults.ts'
+import { type Blame, classify, errorForClient, type Remedy, type Step } from './faults.ts'
 
 const STEPS: Step[] = ['part', 'put', 'last part', 'complete', 'join', 'look up', 'clear']
 const of = (kind: BucketErrorKind, code = 'Code') => new BucketError(kind, code, 'words')
 const repeated = (error: BucketError) => Object.assign(error, { attempts: 2 })
 
 /** The table is repeated here, so that every change to it requires a change to this test. */
-const ROWS: [fault: string, error: unknown, verdicts: Verdict[]][] = [
+const ROWS: [fault: string, error: unknown, remedies: Remedy[]][] = [
   [
     'trouble',
     of('trouble', 'SlowDown'),
@@ -39,21 +39,21 @@ const ROWS: [fault: string, error: unknown, verdicts: Verdict[]][] = [
   ],
 ]
 
-describe.each(ROWS)('a fault of kind %s', (_, error, verdicts) => {
-  it.each(STEPS.map((step, n) => [step, verdicts[n]!] as const))('at the step %s: %s', (step, verdict) => {
-    expect(classify(error, step).verdict).toBe(verdict)
+describe.each(ROWS)('a fault of kind %s', (_, error, remedies) => {
+  it.each(STEPS.map((step, n) => [step, remedies[n]!] as const))('at the step %s: %s', (step, remedy) => {
+    expect(classify(error, step).remedy).toBe(remedy)
   })
 })
 
 it('is not final if the bucket refuses a cleanup that the credentials allow', () => {
-  expect(classify(of('refused'), 'clear', { mayClear: true }).verdict).toBe('release')
-  expect(classify(of('no_such_upload'), 'clear', { mayClear: true }).verdict).toBe('fail')
+  expect(classify(of('refused'), 'clear', { mayClear: true }).remedy).toBe('release')
+  expect(classify(of('no_such_upload'), 'clear', { mayClear: true }).remedy).toBe('fail')
 })
 
 describe('a Complete whose object may exist, with credentials that do not allow looking it up', () => {
   const DAY_MS = 86_400_000
   const judge = (error: BucketError, attempts: { sentBefore?: boolean; ageMs?: number }) =>
-    classify(error, 'complete', { ...attempts, mayRead: false }).verdict
+    classify(error, 'complete', { ...attempts, mayRead: false }).remedy
 
   it('has created it if the bucket has an object, or if nothing else can have ended a repeated Complete', () => {
     expect(judge(of('exists'), { ageMs: 30 * DAY_MS })).toBe('infer')
@@ -67,7 +67,7 @@ describe('a Complete whose object may exist, with credentials that do not allow 
   })
 
   it('is looked up if the credentials allow it', () => {
-    expect(classify(of('no_such_upload'), 'complete', { sentBefore: true, ageMs: 0 }).verdict).toBe('look up')
+    expect(classify(of('no_such_upload'), 'complete', { sentBefore: true, ageMs: 0 }).remedy).toBe('look up')
   })
 })
 

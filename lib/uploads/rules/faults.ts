@@ -17,7 +17,7 @@ import type { Failure } from './file-status.ts'
  * - `unknown`: the bucket never reveals whether the object exists.
  * - `fail`: nothing that anyone could change would make this succeed. The file fails immediately, with the reason.
  */
-export type Verdict = 'keep in tail' | 'release' | 'look up' | 'compare' | 'infer' | 'unknown' | 'fail'
+export type Remedy = 'keep in tail' | 'release' | 'look up' | 'compare' | 'infer' | 'unknown' | 'fail'
 
 /**
  * What was tried: a `part` or a single `put` while the client waits; or, with every byte durable, the `last part`
@@ -32,7 +32,7 @@ export type Step = 'part' | 'put' | 'last part' | 'complete' | 'join' | 'look up
 export type Blame = 'bucket' | 'client' | 'rival' | 'end' | 'us'
 
 export type Fault = {
-  verdict: Verdict
+  remedy: Remedy
   /** Whether the request, or an earlier one with an unknown outcome, may have taken effect. */
   effect: 'none' | 'possible'
   blame: Blame
@@ -41,17 +41,17 @@ export type Fault = {
 /** `other`: not a bucket fault. */
 type Kind = BucketFaultKind | 'other'
 
-const always = (verdict: Verdict): Record<Step, Verdict> => ({
-  part: verdict,
-  put: verdict,
-  'last part': verdict,
-  complete: verdict,
-  join: verdict,
-  'look up': verdict,
-  clear: verdict,
+const always = (remedy: Remedy): Record<Step, Remedy> => ({
+  part: remedy,
+  put: remedy,
+  'last part': remedy,
+  complete: remedy,
+  join: remedy,
+  'look up': remedy,
+  clear: remedy,
 })
 
-const TABLE: Record<Kind, Record<Step, Verdict>> = {
+const TABLE: Record<Kind, Record<Step, Remedy>> = {
   // A transient error.
   trouble: { ...always('release'), part: 'keep in tail', put: 'keep in tail' },
   // The customer may fix the cause. Without permission to list the bucket, S3 refuses to look up a missing object.
@@ -109,7 +109,7 @@ export function classify(error: unknown, step: Step, attempts: Attempts = {}): F
   // While the last part is missing, only an earlier attempt can have sent Complete.
   const isCertain = step === 'last part' ? !sentBefore : WITHOUT_EFFECT.has(kind) && !wasRepeated
   return {
-    verdict: isThere && !mayRead ? 'infer' : isRefusedForNow ? 'release' : TABLE[kind][step],
+    remedy: isThere && !mayRead ? 'infer' : isRefusedForNow ? 'release' : TABLE[kind][step],
     effect: isCertain ? 'none' : 'possible',
     blame: blameFor(error, kind),
   }

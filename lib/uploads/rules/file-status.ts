@@ -4,9 +4,7 @@ export type Failure = {
   detail: string | null
 }
 
-/** Why nothing can be copied to a destination, as shown on the file page and in `reasonDetail`. */
-export const NO_SOURCE =
-  'The destination cannot be repaired: no destination that has the object can be read. Grant s3:GetObject to the access key of one of them, then check its Data Store.'
+export const FELL_BEHIND: Failure = { reason: 'fell_behind', detail: null }
 
 export type DestinationState = {
   status: 'pending' | 'transferring' | 'transferred' | 'failed'

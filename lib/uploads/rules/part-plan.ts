@@ -86,16 +86,7 @@ export function mayCloseEarly(
 export type PartStart = { number: number; startOffset: number }
 
 /** What is known about a request's parts before its bytes arrive. */
-export type PartPlan = {
-  /** The offset at which a part ends if nothing interrupts it. */
-  targetOffset(at: PartStart): number
-  /**
-   * The offset at which the part will end. Undefined if there will be no such part: the bytes become a tail or an
-   * entire file, or there are none.
-   */
-  endOffset(at: PartStart): number | undefined
-  mayEndAt(at: PartStart, endOffset: number): boolean
-}
+export type PartPlan = ReturnType<typeof planParts>
 
 /**
  * Plans how to cut an upload into parts. A provider limits the number of parts, and interruptions may end parts
@@ -112,9 +103,10 @@ export function planParts(
     /** The offset at which the request's body ends, if its length is declared. */
     requestEndOffset: number | undefined
   },
-): PartPlan {
+) {
   const { lengthBytes, partBytes, isLane, requestEndOffset = Number.POSITIVE_INFINITY } = upload
   const end = lengthBytes ?? Number.POSITIVE_INFINITY
+  /** The offset at which a part ends if nothing interrupts it. */
   const targetOffset = ({ number, startOffset }: PartStart) =>
     startOffset +
     (partBytes ?? nextPartBytes(limits, { lengthBytes, offsetBytes: startOffset, nextNumber: number }))
@@ -128,7 +120,11 @@ export function planParts(
   return {
     targetOffset,
     mayEndAt,
-    endOffset(at) {
+    /**
+     * The offset at which the part will end. Undefined if there will be no such part: the bytes become a tail or an
+     * entire file, or there are none.
+     */
+    endOffset(at: PartStart): number | undefined {
       const { number, startOffset } = at
       if (startOffset >= Math.min(end, requestEndOffset) || number > limits.maxParts) return undefined
       const endOffset = Math.min(targetOffset(at), end)

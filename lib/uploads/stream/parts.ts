@@ -2,10 +2,10 @@ import { combineCrc32 } from '../../platform/kernel/crc32.ts'
 import { within } from '../../platform/kernel/waits.ts'
 import type { MemoryAccount } from '../memory/memory-budget.ts'
 import type { PartBuffer } from '../memory/part-buffer.ts'
-import type { Confirmed, Upload } from '../opening/upload.ts'
+import type { Upload } from '../opening/upload.ts'
 import type { UploadContext } from '../upload-context.ts'
-import type { Piece, Rest } from './body.ts'
-import type { Delivery } from './delivery.ts'
+import type { PartInFlight } from './part-in-flight.ts'
+import type { Piece } from './pieces.ts'
 import { type Attached, Recorder } from './recorder.ts'
 import { Senders } from './senders.ts'
 import { Tails } from './tails.ts'
@@ -24,12 +24,13 @@ type Waiting = { buffer: PartBuffer; fromBytes: number }
  */
 export class Parts {
   readonly isAtomic: boolean
+  /** Records the pieces. Those of an atomic request wait until it is committed. */
+  readonly recorder: Recorder
   /** Aborted by the first fault, or when the lease is lost, so that reading stops. */
   readonly signal: AbortSignal
   readonly #context: UploadContext
   readonly #upload: Upload
   readonly #memory: MemoryAccount
-  readonly #recorder: Recorder
   readonly #senders: Senders
   readonly #tails: Tails
   readonly #faults = new AbortController()
@@ -48,9 +49,9 @@ export class Parts {
     this.#context = context
     this.#upload = upload
     this.#memory = upload.memory
-    this.#recorder = new Recorder(context, upload, { atomic })
+    this.recorder = new Recorder(context, upload, { atomic })
     this.#senders = new Senders(context, upload)
-    this.#tails = new Tails(context, upload, this.#recorder)
+    this.#tails = new Tails(context, upload, this.recorder)
     this.isAtomic = atomic
     this.signal = AbortSignal.any([upload.lease.signal, this.#faults.signal])
     this.#endOffset = upload.progress.offsetBytes
@@ -78,19 +79,9 @@ export class Parts {
     return this.#sentParts
   }
 
-  /** False for an atomic request before `commit`: if the request ended now, none of its pieces would be recorded. */
-  get isCommitted(): boolean {
-    return this.#recorder.isCommitted
-  }
-
   /** True if all pieces are recorded. */
   get isIdle(): boolean {
     return this.#waiting.length === 0
-  }
-
-  /** The first unrecorded piece. */
-  get oldest(): Waiting | undefined {
-    return this.#waiting[0]
   }
 
   /** Resolves when another part can be read. */
@@ -98,7 +89,7 @@ export class Parts {
     while (this.#waiting.length >= this.#context.terms.partsInFlight) await this.#freed.promise
   }
 
-  add(piece: Exclude<Piece, Rest>): void {
+  add(piece: Piece): void {
     const { buffer } = piece
     if (piece.kind === 'part') this.send(buffer)
     else if (this.mayEndWith(buffer)) {
@@ -123,33 +114,33 @@ export class Parts {
     const offsetBytes = tail.fromBytes
     const toBytes = this.#endOffset + buffer.bytes
     const number = upload.numbers.take(toBytes)
-    const bound = this.#recorder.bind(number)
-    const delivery = this.#senders.send(number, buffer, tail, bound)
+    const bound = this.recorder.bind(number)
+    const inFlight = this.#senders.send(number, buffer, tail, bound)
     bound.catch(this.#fail)
     // An atomic request's parts are recorded at its end, and must not hold memory until then.
-    delivery.acknowledged.then(() => this.isAtomic && this.#free(buffer, delivery.trailing), this.#fail)
+    inFlight.acknowledged.then(() => this.isAtomic && this.#free(buffer, inFlight.trailing), this.#fail)
     const last = { attached }
     this.#lastPart = last
     this.#tailBytes = 0
     this.#sentParts += 1
     const record = async () => {
-      const ofPart = await delivery.acknowledged
+      const ofPart = await inFlight.acknowledged
       if (this.#lastPart === last) this.#lastPart = undefined
       const crc = combineCrc32(upload.progress.crc32, buffer.crc32, buffer.bytes)
       const sizeBytes = toBytes - offsetBytes
-      const part = { number, offsetBytes, sizeBytes, etags: delivery.takeEtags(), crc32: ofPart }
-      await this.#recorder.write({ toBytes, crc32: crc, part, ...last.attached })
-      delivery.noteRecorded()
+      const part = { number, offsetBytes, sizeBytes, etags: inFlight.takeEtags(), crc32: ofPart }
+      await this.recorder.write({ toBytes, crc32: crc, part, ...last.attached })
+      inFlight.noteRecorded()
       this.#context.checkpoint('part recorded')
     }
-    this.#recordInOrder(buffer, record, delivery)
+    this.#recordInOrder(buffer, record, inFlight)
   }
 
   /** Stores bytes as a tail. Resolves when the database has them. Without `attached`, the client is still sending. */
   storeAsTail(buffer: PartBuffer, attached?: Attached): Promise<void> {
     this.#lastPart = undefined
     this.#tailBytes += buffer.bytes
-    if (this.isCommitted) {
+    if (this.recorder.isCommitted) {
       this.#tailStored = this.#recordInOrder(buffer, () => this.#tails.record(buffer, attached))
     } else {
       const staged = this.#tails.stage(this.#endOffset, buffer)
@@ -174,9 +165,9 @@ export class Parts {
    * finish.
    */
   async salvage({ mayFinish }: { mayFinish: boolean }): Promise<boolean> {
-    if (!this.isCommitted) return false
+    if (!this.recorder.isCommitted) return false
     // Parts before the failed part may still be recorded. After that, the failed part is the oldest.
-    await Promise.allSettled([this.recorded()])
+    await Promise.allSettled([this.recorder.recorded])
     const [oldest] = this.#waiting
     if (!oldest || oldest.buffer.bytes === 0 || oldest.buffer.bytes > MAX_SALVAGE_BYTES) return false
     const { offsetBytes, lengthBytes } = this.#upload.progress
@@ -198,32 +189,8 @@ export class Parts {
    */
   async discard(): Promise<void> {
     // Rejected bytes must not reach the bucket after the bytes that replace them.
-    if (!this.isCommitted) await this.responded()
+    if (!this.recorder.isCommitted) await this.responded()
     this.#senders.close()
-  }
-
-  /** Starts to record the pieces of an atomic request. */
-  commit(): void {
-    this.#recorder.commit()
-  }
-
-  /** The type detected from the file's first bytes. It is recorded with the next piece. */
-  noteFoundType(found: string): void {
-    this.#recorder.noteFoundType(found)
-  }
-
-  get foundType(): string | undefined {
-    return this.#recorder.foundType
-  }
-
-  /** Uses `record` to record a file stored by a single PutObject. */
-  recordWhole(whole: Omit<Confirmed, 'tailBytes'>, record: () => Promise<void>): Promise<void> {
-    return this.#recorder.writeWhole(whole, record)
-  }
-
-  /** Resolves when all pieces are recorded; rejects with the first fault. */
-  recorded(): Promise<void> {
-    return this.#recorder.recorded
   }
 
   /** Resolves when the bucket has responded to every request, or has had enough time. */
@@ -246,14 +213,14 @@ export class Parts {
     return true
   }
 
-  #recordInOrder(buffer: PartBuffer, record: () => Promise<void>, delivery?: Delivery): Promise<void> {
+  #recordInOrder(buffer: PartBuffer, record: () => Promise<void>, inFlight?: PartInFlight): Promise<void> {
     this.#waiting.push({ buffer, fromBytes: this.#endOffset })
     this.#memory.leaving(buffer.bytes)
     this.#endOffset += buffer.bytes
     this.#endCrc32 = combineCrc32(this.#endCrc32, buffer.crc32, buffer.bytes)
-    const recorded = this.#recorder.inOrder(() => record().then(() => this.#free(buffer, delivery?.trailing)))
+    const recorded = this.recorder.inOrder(() => record().then(() => this.#free(buffer, inFlight?.trailing)))
     recorded.catch((fault) => {
-      delivery?.noteNotRecorded()
+      inFlight?.noteNotRecorded()
       this.#fail(fault)
     })
     return recorded

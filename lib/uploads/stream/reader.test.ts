@@ -5,7 +5,7 @@ import { type MemoryAccount, MemoryBudget } from '../memory/memory-budget.ts'
 import type { Spillable } from '../memory/spill-slow-parts.ts'
 import type { Upload } from '../opening/upload.ts'
 import type { UploadContext } from '../upload-context.ts'
-import type { ByteSource, Piece } from './body.ts'
+import type { ByteSource, Piece, Rest } from './pieces.ts'
 import { Reader } from './reader.ts'
 
 const MiB = 1024 * 1024
@@ -108,7 +108,7 @@ async function request(lengthBytes: number, options: Options = {}) {
     limitBytes,
     parts,
   })
-  const pieces: Piece[] = []
+  const pieces: (Piece | Rest)[] = []
   const reading = (async () => {
     for (;;) {
       const piece = await reader.next()

@@ -4,14 +4,16 @@ import { PartBuffer } from '../memory/part-buffer.ts'
 import type { Spillable } from '../memory/spill-slow-parts.ts'
 import type { Upload } from '../opening/upload.ts'
 import type { UploadContext } from '../upload-context.ts'
-import type { ByteSource, Piece, Rest } from './body.ts'
 import type { Parts } from './parts.ts'
+import type { ByteSource, Piece, Rest } from './pieces.ts'
 
 type Options = {
   /** The maximum length of the body. A longer body is a client error. */
   limitBytes: number
   /** The destination of the pieces. The body is only read while there is room for another piece. */
   parts: Pick<Parts, 'room' | 'isIdle' | 'isAtomic' | 'signal'>
+  /** Sees all bytes that are read. */
+  check?: { update(bytes: Buffer): void } | undefined
 }
 
 /** The state of the source. */
@@ -25,7 +27,7 @@ type State =
   | { kind: 'over'; rest: Rest | undefined }
 
 /** The piece that the caller is waiting for. Nothing is read before there is room for the piece. */
-type Next = PromiseWithResolvers<Piece> & { hasRoom: boolean }
+type Next = PromiseWithResolvers<Piece | Rest> & { hasRoom: boolean }
 
 /**
  * Cuts a request's body into pieces. Memory is taken as bytes arrive, and the source is paused while no memory is
@@ -38,6 +40,7 @@ export class Reader {
   readonly #source: ByteSource
   readonly #limitBytes: number
   readonly #parts: Options['parts']
+  readonly #check: Options['check']
   readonly #memory: MemoryAccount
   #buffer: PartBuffer
   /** The offsets at which the buffer starts, and at which its part will end. */
@@ -47,12 +50,18 @@ export class Reader {
   #state: State = { kind: 'unstarted' }
   #next: Next | undefined
 
-  constructor(context: UploadContext, upload: Upload, source: ByteSource, { limitBytes, parts }: Options) {
+  constructor(
+    context: UploadContext,
+    upload: Upload,
+    source: ByteSource,
+    { limitBytes, parts, check }: Options,
+  ) {
     this.#context = context
     this.#upload = upload
     this.#source = source
     this.#limitBytes = limitBytes
     this.#parts = parts
+    this.#check = check
     this.#memory = upload.memory
     this.#buffer = new PartBuffer(this.#memory)
     this.#startOffset = upload.progress.offsetBytes
@@ -63,8 +72,8 @@ export class Reader {
    * Add each piece to the parts before requesting the next. Rejects with the first fault of the parts, or when the
    * lease is lost.
    */
-  next(): Promise<Piece> {
-    const next = { ...Promise.withResolvers<Piece>(), hasRoom: false }
+  next(): Promise<Piece | Rest> {
+    const next = { ...Promise.withResolvers<Piece | Rest>(), hasRoom: false }
     this.#next = next
     if (this.#state.kind === 'over' && this.#state.rest) next.resolve(this.#state.rest)
     else if (this.#parts.signal.aborted) this.#abort()
@@ -119,6 +128,7 @@ export class Reader {
       taken += page.length
     }
     this.#takenBytes += taken
+    this.#check?.update(chunk.subarray(0, taken))
     this.#regulate()
     return taken
   }
@@ -153,7 +163,7 @@ export class Reader {
     return this.#next?.hasRoom === true && !this.#isOver
   }
 
-  #handOver(piece: Exclude<Piece, Rest>): void {
+  #handOver(piece: Piece): void {
     const next = this.#next!
     this.#memory.withdraw(this.#spillable)
     this.#startOffset += piece.buffer.bytes

@@ -24,7 +24,8 @@ export class Recorder {
    */
   #lastBinding: Promise<void> = Promise.resolve()
   #isCommitted: boolean
-  #foundType: string | undefined
+  /** The type detected from the file's first bytes. It is recorded with the next piece, to avoid a separate statement. */
+  foundType: string | undefined
 
   constructor(context: UploadContext, upload: Upload, { atomic }: { atomic: boolean }) {
     this.#context = context
@@ -35,27 +36,17 @@ export class Recorder {
     this.#isCommitted = !atomic
   }
 
+  /** False for an atomic request before `commit`: if the request ended now, none of its pieces would be recorded. */
   get isCommitted(): boolean {
     return this.#isCommitted
   }
 
+  /** Starts to record the pieces of an atomic request. */
   commit(): void {
     // A request that is not atomic does not await this promise, so a failed binding would end the process.
     if (this.#isCommitted) return
     this.#isCommitted = true
     this.#commit(this.#lastBinding)
-  }
-
-  /**
-   * The type detected from the file's first bytes. It is recorded with the next piece, to avoid a separate statement.
-   */
-  noteFoundType(found: string): void {
-    this.#foundType = found
-  }
-
-  /** The detected type, if it is not recorded yet. */
-  get foundType(): string | undefined {
-    return this.#foundType
   }
 
   /** Resolves when all pieces are recorded; rejects with the first fault. */
@@ -79,11 +70,11 @@ export class Recorder {
     const bound = this.#boundWith(change)
     const unreserved = lengthBytes === null ? quota : undefined
     const nowMs = clock.now()
-    const foundType = this.#foundType
+    const { foundType } = this
     const laneOf = isLane ? fileId : undefined
     const advanced = { fromBytes, unreserved, foundType, laneOf, ...(bound && { bound }), ...change }
     await lease.whileHeld(record(db, lease, advanced, nowMs))
-    if (foundType !== undefined) this.#foundType = undefined
+    if (foundType !== undefined) this.foundType = undefined
     if (bound) numbers.bindingWritten(bound)
     const isTail = change.tail !== undefined
     const tailBytes = change.part ? 0 : progress.tailBytes + (isTail ? change.toBytes - fromBytes : 0)

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { PassThrough } from 'node:stream'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { observed, RequestSource } from './request-source.ts'
+import { RequestSource } from './request-source.ts'
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }))
 afterEach(() => void vi.useRealTimers())
@@ -57,20 +57,6 @@ it('delivers untaken bytes again, in order, and then the end', async () => {
   source.resume()
   await new Promise(setImmediate)
   expect({ came, ended }).toEqual({ came: ['abcd', 'cd'], ended: true })
-})
-
-it('shows an observer each taken byte exactly once', async () => {
-  const body = new PassThrough()
-  const seen: Buffer[] = []
-  const source = observed(new RequestSource(body as unknown as IncomingMessage), (bytes) => {
-    seen.push(Buffer.from(bytes))
-  })
-  let calls = 0
-  const ended = Promise.withResolvers<string>()
-  source.start((chunk) => Math.min(chunk.length, ++calls), ended.resolve)
-  body.end('abcdefg')
-  expect(await ended.promise).toBe('end')
-  expect(Buffer.concat(seen).toString()).toBe('abcdefg')
 })
 
 it('reports a disconnected client immediately, even if not all bytes were taken', async () => {

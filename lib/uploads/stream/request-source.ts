@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { freeBuffer } from '../../platform/kernel/free-buffer.ts'
 import { inThisRequest } from '../../platform/kernel/request-context.ts'
 import { isTracing } from '../../platform/tracing/span.ts'
-import type { ByteSource } from './body.ts'
+import type { ByteSource } from './pieces.ts'
 
 /**
  * A client that sends nothing for this long is presumed gone, even if its connection is open. (Node's own limit is
@@ -21,7 +21,8 @@ type State =
 
 /**
  * The body as Node reads it, without a web stream and without a copy. Because Node drops unread bytes when a client
- * disconnects, listening starts immediately, unless the client is waiting for 100 Continue (RFC 9110, 10.1.1).
+ * disconnects, listening starts immediately, unless the client is waiting for 100 Continue (RFC 9110, 10.1.1). The little
+ * that arrives before the token is checked is not counted as upload memory.
  */
 export class RequestSource implements ByteSource {
   readonly #body: IncomingMessage
@@ -130,19 +131,3 @@ export class RequestSource implements ByteSource {
 }
 
 const bytesOf = (chunks: readonly Buffer[]): number => chunks.reduce((sum, { length }) => sum + length, 0)
-
-/** Calls `see` with all bytes taken from the source. */
-export function observed(source: ByteSource, see: (bytes: Buffer) => void): ByteSource {
-  return {
-    pause: () => source.pause(),
-    resume: () => source.resume(),
-    stop: () => source.stop(),
-    start(onChunk, onEnd) {
-      source.start((chunk) => {
-        const taken = onChunk(chunk)
-        see(chunk.subarray(0, taken))
-        return taken
-      }, onEnd)
-    },
-  }
-}

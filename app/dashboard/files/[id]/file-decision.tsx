@@ -6,7 +6,7 @@ import { IfMay } from '#components/ui/rights.tsx'
 import { LocalTime } from '#components/ui/time.tsx'
 import type { File } from '#lib/dashboard/files/file.ts'
 import { DECIDED_BY_IN_WORDS, DECISION_STATES_IN_WORDS } from '#lib/dashboard/files/words.ts'
-import { explainRejection } from '#lib/uploads/rules/decision.ts'
+import { explainRejection } from '#lib/hooks/rejection.ts'
 import { RejectFiles } from '../reject-files.tsx'
 import { allow, reject } from './actions.ts'
 

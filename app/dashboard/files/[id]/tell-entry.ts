@@ -2,7 +2,7 @@ import { formatBytes, formatDuration, formatExact, plural } from '#components/fo
 import type { DestinationReason } from '#drizzle/schema/files.ts'
 import { explainFailure, type File, type TimelineEntry } from '#lib/dashboard/files/file.ts'
 import { DECIDED_BY_IN_WORDS, REASONS_IN_WORDS } from '#lib/dashboard/files/words.ts'
-import { explainRejection } from '#lib/uploads/rules/decision.ts'
+import { explainRejection } from '#lib/hooks/rejection.ts'
 
 export type Told = { title: string; text?: string; tone: 'plain' | 'good' | 'bad' | 'warn' }
 

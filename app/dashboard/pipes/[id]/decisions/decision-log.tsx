@@ -3,7 +3,7 @@ import { LONG, NAME, RowLink, SOFT, Table } from '#components/ui/table.tsx'
 import { Time } from '#components/ui/time.tsx'
 import { DECIDED_BY_IN_WORDS } from '#lib/dashboard/files/words.ts'
 import type { Decision } from '#lib/hooks/list-decisions.ts'
-import { explainRejection } from '#lib/uploads/rules/decision.ts'
+import { explainRejection } from '#lib/hooks/rejection.ts'
 import { HOOK_WORDS } from './hook-words.ts'
 
 export function DecisionLog({ decisions }: { decisions: Decision[] }) {

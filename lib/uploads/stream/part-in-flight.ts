@@ -1,7 +1,7 @@
 import type { Destination } from '../opening/upload.ts'
 
 /** A part in flight to all destinations: records which of them have the part, and which still need its bytes. */
-export class Delivery {
+export class PartInFlight {
   readonly number: number
   /** Resolves with the part's checksum once every required destination has the part, which can then be recorded. */
   readonly acknowledged: Promise<number>

@@ -21,8 +21,8 @@ export const NO_BYTES: ByteSource = {
   stop() {},
 }
 
-/** The pieces of a request's body. */
-export type Piece = Full | Spill | Rest
+/** A piece of a request's body. The last bytes are the rest. */
+export type Piece = Full | Spill
 
 /** The bytes that fill the next part. */
 type Full = { kind: 'part'; buffer: PartBuffer }

@@ -1,0 +1,46 @@
+import { SluiceError } from '../platform/kernel/errors.ts'
+import type { Bucket } from '../uploads/bucket-port.ts'
+import type { Target } from '../uploads/ledger/upload-rights.ts'
+import { openTarget } from '../uploads/opening/open-target.ts'
+import type { CreationRight } from '../uploads/upload-context.ts'
+
+type Context = Parameters<typeof openTarget>[0]
+
+/**
+ * Concatenation copies within each bucket, reads ranges that are too small to copy, and deletes the pieces, so the
+ * credentials must allow reading and deleting. Not every provider can copy parts, and if all parts must have the same
+ * size, pieces of arbitrary sizes cannot become parts.
+ */
+export function mayConcatenate(
+  context: Context,
+  { verifyContent }: { verifyContent: boolean },
+  targets: readonly Pick<Target, 'dataStore' | 'required'>[],
+): boolean {
+  if (verifyContent) return false
+  return targets.every((target) => mayUse(target) && mayCopyParts(openTarget(context, target)))
+}
+
+const mayUse = ({ dataStore }: Pick<Target, 'dataStore'>) => dataStore.mayRead && dataStore.mayDelete
+
+const mayCopyParts = ({ capabilities }: Pick<Bucket, 'capabilities'>) =>
+  capabilities.copyParts && !capabilities.equalParts
+
+/** A right to create an upload, of a piece or of the whole. */
+export function assertMayConcatenate(
+  context: Context,
+  { pipe, targets }: Pick<CreationRight, 'pipe' | 'targets'>,
+): void {
+  if (mayConcatenate(context, pipe, targets)) return
+  throw new SluiceError(
+    'invalid_header',
+    `Uploads cannot be joined on this Pipe: ${whyNot()}. Send the file as one upload.`,
+  )
+
+  function whyNot(): string {
+    const which = targets.length > 1 ? 'a' : 'the'
+    if (pipe.verifyContent) return 'the Pipe verifies the content of entire files'
+    if (targets.every((target) => mayCopyParts(openTarget(context, target))))
+      return `the credentials of ${which} Data Store do not allow reading and deleting`
+    return `${which} bucket cannot copy pieces of arbitrary sizes as parts`
+  }
+}
