@@ -4,7 +4,7 @@ import { clsx } from 'clsx'
 import { CircleAlert } from 'lucide-react'
 import { type FormEvent, type ReactNode, useEffect, useRef } from 'react'
 import type { Right } from '#lib/identity/rights.ts'
-import { Button } from './button.tsx'
+import { Button, type Look } from './button.tsx'
 import { FieldErrors } from './field.tsx'
 import type { FormAction } from './form-state.ts'
 import { Notice } from './notice.tsx'
@@ -26,7 +26,7 @@ export type ActionFormProps<Data> = {
   /** The icon before the button's label. While the action runs, a spinner replaces it. */
   icon?: ReactNode
   /** Primary for a form with fields, otherwise plain. */
-  submitTone?: 'primary' | 'plain' | 'danger'
+  submitTone?: Look['tone']
   submitSize?: 'sm' | 'md'
   aside?: ReactNode
   /** The width the fields need on a wide page. */

@@ -95,6 +95,10 @@ test('the file page shows why a bucket is missing the object, and a button repai
   await keys(lacking!, 'wrong')
   await uploadEmpty(await tokenFor(demo.baseUrl, demo.senderToken, pipeId), 'copied.bin')
   await page.goto('/dashboard')
+  // Other tests may leave more than the Overview shows at once.
+  await page.locator('details').evaluateAll((all) => {
+    for (const one of all) one.setAttribute('open', '')
+  })
   const missing = page.getByRole('list', { name: 'Needs attention' }).getByRole('listitem')
   await expect(missing.filter({ hasText: '1 file missing from lacking' })).toContainText(
     'The bucket rejected it.',

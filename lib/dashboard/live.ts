@@ -34,6 +34,8 @@ export type LiveUpload = {
   status: string
   /** Whether no bytes have arrived for five minutes. */
   waiting: boolean
+  /** Whether it is complete except for a decision. */
+  awaiting: boolean
 }
 
 /** If two snapshots have the same mark, the page does not need to change. */
@@ -88,6 +90,7 @@ async function uploadsUnderWay(db: Db, workspaceId: string): Promise<Snapshot> {
       lengthBytes: files.lengthBytes,
       status: files.status,
       waiting: isWaiting,
+      awaiting: sql<boolean>`coalesce(${files.decision} in ('asked', 'deferred'), false)`,
     })
     .from(files)
     .where(

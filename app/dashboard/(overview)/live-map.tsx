@@ -80,7 +80,7 @@ function Column({ column, nodes }: { column: number; nodes: MapNode[] }) {
             <Link
               href={hrefOf(column, node)}
               className={clsx(
-                'flex min-h-10 items-center gap-2 rounded-md border bg-surface px-2.5 text-sm hover:bg-hover',
+                'flex min-h-10 items-center gap-2 rounded-md border bg-surface px-2.5 text-sm hover:bg-hover max-md:py-1.5',
                 node.state === 'failing' ? 'border-bad/50' : 'border-line-strong',
               )}
             >
@@ -89,9 +89,7 @@ function Column({ column, nodes }: { column: number; nodes: MapNode[] }) {
               )}
               <span className="min-w-0 flex-1">
                 <span className="block truncate font-medium">{node.name}</span>
-                <span className="tnum block truncate text-ink-soft text-xs empty:hidden">
-                  {textOf(column, node)}
-                </span>
+                <span className="tnum block truncate text-ink-soft text-xs empty:hidden">{textOf(node)}</span>
                 {node.to.length > 0 && (
                   <span className="block truncate text-ink-faint text-xs md:sr-only">
                     sends to {node.to.join(', ')}
@@ -112,10 +110,10 @@ function hrefOf(column: number, { id, state }: MapNode): string {
   return state === 'failing' ? `/dashboard/webhooks?outputId=${id}` : `/dashboard/webhooks/outputs/${id}`
 }
 
-function textOf(column: number, { counts, state }: MapNode): string {
-  if (column === 2) return state === 'failing' ? 'rejecting uploads' : ''
+function textOf({ counts, fault }: MapNode): string {
   const { uploading = 0, awaiting = 0, transferred = 0, lost = 0, retrying = 0 } = counts
   const parts = [
+    fault,
     retrying > 0 && `${formatCount(retrying)} not accepted, retrying`,
     awaiting > 0 && `${formatCount(awaiting)} awaiting a decision`,
     uploading > 0 && `${formatCount(uploading)} uploading`,

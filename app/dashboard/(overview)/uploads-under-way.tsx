@@ -26,32 +26,36 @@ export function UploadsUnderWay({ uploads: first, pipeId }: { uploads: LiveUploa
         <p className="px-4 pb-4 text-ink-faint text-sm">No uploads in progress.</p>
       ) : (
         <ul className="divide-y border-t">
-          {uploads.slice(0, SHOWN).map(({ id, filename, offsetBytes, lengthBytes, status, waiting }) => (
-            <li key={id}>
-              <Link
-                href={`/dashboard/files/${id}`}
-                className="block px-4 py-2.5 -outline-offset-2 hover:bg-hover/60"
-              >
-                <span className="flex justify-between gap-3 text-sm">
-                  <span className="truncate font-medium">{filename}</span>
-                  <span className="tnum flex shrink-0 items-center gap-2 text-ink-soft">
-                    {waiting && <Status state="waiting" />}
-                    {status === 'transferring'
-                      ? 'completing'
-                      : lengthBytes === null
-                        ? formatBytes(offsetBytes)
-                        : `${formatPercent(offsetBytes, lengthBytes)} of ${formatBytes(lengthBytes)}`}
+          {uploads
+            .slice(0, SHOWN)
+            .map(({ id, filename, offsetBytes, lengthBytes, status, waiting, awaiting }) => (
+              <li key={id}>
+                <Link
+                  href={`/dashboard/files/${id}`}
+                  className="block px-4 py-2.5 -outline-offset-2 hover:bg-hover/60"
+                >
+                  <span className="flex justify-between gap-3 text-sm">
+                    <span className="truncate font-medium">{filename}</span>
+                    <span className="tnum flex shrink-0 items-center gap-2 text-ink-soft">
+                      {waiting && <Status state="waiting" />}
+                      {status === 'transferring'
+                        ? awaiting
+                          ? 'awaiting a decision'
+                          : 'completing'
+                        : lengthBytes === null
+                          ? formatBytes(offsetBytes)
+                          : `${formatPercent(offsetBytes, lengthBytes)} of ${formatBytes(lengthBytes)}`}
+                    </span>
                   </span>
-                </span>
-                <Progress
-                  value={offsetBytes}
-                  max={lengthBytes ?? 0}
-                  label={`Progress of ${filename}`}
-                  className="mt-2"
-                />
-              </Link>
-            </li>
-          ))}
+                  <Progress
+                    value={offsetBytes}
+                    max={lengthBytes ?? 0}
+                    label={`Progress of ${filename}`}
+                    className="mt-2"
+                  />
+                </Link>
+              </li>
+            ))}
           {uploads.length > SHOWN && (
             <li className="px-4 py-2.5 text-sm">
               <TextLink

@@ -93,7 +93,7 @@ export async function FileList({ actor, path, query, pipeId }: Props) {
           files={page.data}
           path={path}
           query={query}
-          pipeNames={new Map(pipes.data.map(({ id, name }) => [id, name]))}
+          pipeNames={pipeId ? undefined : new Map(pipes.data.map(({ id, name }) => [id, name]))}
           now={runtime.clock.now()}
         />
       ) : filtered ? (

@@ -4,14 +4,15 @@ import { Selection } from '#components/lists/selection.tsx'
 import { RowId } from '#components/ui/copyable.tsx'
 import { Progress } from '#components/ui/progress.tsx'
 import { Status } from '#components/ui/status.tsx'
-import { LONG, NAME, NUMBER, RowLink, Table } from '#components/ui/table.tsx'
+import { type Column, LONG, NAME, NUMBER, RowLink, Table } from '#components/ui/table.tsx'
 import { type File, shownStatus } from '#lib/dashboard/files/file.ts'
 import { PROTOCOL_NAMES } from '#lib/dashboard/files/words.ts'
 import { SelectedFiles } from './selected-files.tsx'
 
 type Props = {
   files: File[]
-  pipeNames: Map<string, string>
+  /** Absent in the list of one Pipe. */
+  pipeNames: Map<string, string> | undefined
   now: number
   path: string
   query: Record<string, string | undefined>
@@ -35,11 +36,7 @@ export function FileTable({ files, pipeNames, now, path, query }: Props) {
             ({ size }) => (size === null ? '–' : formatBytes(size)),
             { ...NUMBER, head: <SortHead title="Size" {...sorted} down="largest" up="smallest" /> },
           ],
-          [
-            'Pipe',
-            ({ pipeId }) => pipeNames.get(pipeId) ?? <span className="font-mono text-xs">{pipeId}</span>,
-            LONG,
-          ],
+          ...(pipeNames ? [pipeColumn(pipeNames)] : []),
           ['Sender', ({ sender }) => sender, { ...LONG, spare: true }],
           createdColumn(sorted),
         ]}
@@ -51,6 +48,12 @@ export function FileTable({ files, pipeNames, now, path, query }: Props) {
     </Selection>
   )
 }
+
+const pipeColumn = (names: Map<string, string>): Column<File> => [
+  'Pipe',
+  ({ pipeId }) => names.get(pipeId) ?? <span className="font-mono text-xs">{pipeId}</span>,
+  LONG,
+]
 
 export function FileName({ file: { id, filename, protocol } }: { file: File }) {
   return (

@@ -10,9 +10,15 @@ import type { Page } from '#lib/platform/db/page.ts'
 import type { Token } from '#lib/workspace/tokens/token.ts'
 import { RevokeToken } from './forms.tsx'
 
-type Props = { page: Page<Token>; path: string; query: Record<string, string | undefined> }
+type Props = {
+  page: Page<Token>
+  pipes: { id: string; name: string }[]
+  path: string
+  query: Record<string, string | undefined>
+}
 
-export function IssuedTokens({ page, path, query }: Props) {
+export function IssuedTokens({ page, pipes, path, query }: Props) {
+  const names = new Map(pipes.map(({ id, name }) => [id, name]))
   return (
     <section aria-labelledby="issued">
       <h2 id="issued" className="mb-2 font-semibold text-base">
@@ -31,7 +37,7 @@ export function IssuedTokens({ page, path, query }: Props) {
           columns={[
             ['Issued', ({ createdAt }) => <Time at={createdAt} />],
             ['Status', (token) => <TokenState token={token} />],
-            ['Pipe', ({ pipeId }) => <PipeLink pipeId={pipeId} />, { className: 'font-mono text-xs' }],
+            ['Pipe', ({ pipeId }) => <PipeLink id={pipeId} name={names.get(pipeId)} />, LONG],
             ['Subject', ({ subject }) => subject ?? '–', LONG],
             ['Files', (token) => <Allowance token={token} />, NUMBER],
             ['Actions', (token) => isGood(token) && <Revoke id={token.id} />, ACTIONS],
@@ -43,10 +49,10 @@ export function IssuedTokens({ page, path, query }: Props) {
   )
 }
 
-function PipeLink({ pipeId }: { pipeId: string }) {
+function PipeLink({ id, name = id }: { id: string; name: string | undefined }) {
   return (
-    <Link href={`/dashboard/pipes/${pipeId}`} className="hover:underline">
-      {pipeId}
+    <Link href={`/dashboard/pipes/${id}`} className="hover:underline">
+      {name}
     </Link>
   )
 }

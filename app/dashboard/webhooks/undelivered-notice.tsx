@@ -26,18 +26,17 @@ export function UndeliveredNotice({
     )
   }
   const told = (count: number) => (count >= most ? `${formatCount(most)} or more` : formatCount(count))
-  const parts = [retrying > 0 && `retrying (${told(retrying)})`, failed > 0 && `failed (${told(failed)})`]
-  const text = parts.filter(Boolean).join(', ')
+  const parts = [retrying > 0 && `${told(retrying)} retrying`, failed > 0 && `${told(failed)} failed`]
   return (
     <Notice
       tone={retrying > 0 ? 'warn' : 'bad'}
       className="mb-4"
       title={
         <>
-          {text.charAt(0).toUpperCase() + text.slice(1)}
+          {parts.filter(Boolean).join(', ')}
           {nextAt && (
             <>
-              , next <Countdown at={nextAt.toISOString()} />
+              , next attempt <Countdown at={nextAt.toISOString()} />
             </>
           )}
         </>

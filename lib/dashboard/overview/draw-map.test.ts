@@ -22,10 +22,10 @@ function workspaceOf(count: number): MapInput {
   return {
     pipes,
     stores: [
-      { id: 'main', name: 'Main', rejecting: false },
-      { id: 'archive', name: 'Archive', rejecting: false },
+      { id: 'main', name: 'Main', fault: null },
+      { id: 'archive', name: 'Archive', fault: null },
     ],
-    outputs: [{ id: 'output', url: 'https://a.example/hook', scope: 'pipe_1', retrying: 0 }],
+    outputs: [{ id: 'output', url: 'https://a.example/hook', scope: 'pipe_1', retrying: 0, fault: null }],
   }
 }
 const draw = (count: number, change: Partial<MapInput> = {}) => drawMap({ ...workspaceOf(count), ...change })
@@ -53,7 +53,10 @@ it.each([
 it('shows a rejecting Data Store and a failing webhook first, with the Pipes that send to them', () => {
   const { stores, outputs } = workspaceOf(0)
   const { columns, edges } = draw(30, {
-    stores: stores.map((store) => ({ ...store, rejecting: store.id === 'archive' })),
+    stores: stores.map((store) => ({
+      ...store,
+      fault: store.id === 'archive' ? 'rejecting uploads' : null,
+    })),
     outputs: outputs.map((output) => ({ ...output, retrying: 3 })),
   })
   expect(columns[2]!.map(({ name, state }) => [name, state])).toEqual([
@@ -64,7 +67,16 @@ it('shows a rejecting Data Store and a failing webhook first, with the Pipes tha
     { name: 'Pipe 27', state: 'failing', to: ['Archive'] },
     { name: 'Pipe 24', state: 'failing' },
   ])
+  expect(columns[2]![0]!.fault).toBe('rejecting uploads')
   expect(columns[3]).toMatchObject([{ name: 'a.example', state: 'failing', counts: { retrying: 3 } }])
   // The way into a failing Pipe works.
   expect(edges.filter(({ from, state }) => from[0] === 0 && state === 'failing')).toEqual([])
+})
+
+it.each([
+  ['off', 'idle'],
+  ['turned off', 'failing'],
+] as const)('shows a webhook that is %s as %s', (fault, state) => {
+  const outputs = workspaceOf(0).outputs.map((output) => ({ ...output, fault }))
+  expect(draw(3, { outputs }).columns[3]).toMatchObject([{ name: 'a.example', fault, state }])
 })

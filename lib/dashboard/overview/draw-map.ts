@@ -5,6 +5,8 @@ export type MapNode = {
   id: string | null
   name: string
   state: MapState
+  /** Why nothing passes, such as `off`. */
+  fault: string | null
   counts: Counts
   /** The names of the nodes that it sends to. */
   to: string[]
@@ -23,9 +25,9 @@ export type MapInput = {
     stores: string[] | null
     moving: boolean
   })[]
-  stores: { id: string; name: string; rejecting: boolean }[]
+  stores: { id: string; name: string; fault: string | null }[]
   /** `scope` is a Pipe's id or, for an output that gets the events of all Pipes, the workspace's. */
-  outputs: { id: string; url: string; scope: string; retrying: number }[]
+  outputs: { id: string; url: string; scope: string; retrying: number; fault: 'off' | 'turned off' | null }[]
 }
 
 /** The most nodes in each column. The last one stands for those that do not fit. */
@@ -35,7 +37,7 @@ const STATES: MapState[] = ['failing', 'moving', 'working', 'idle']
 
 type Key = readonly [column: number, id: string]
 type Link = { from: Key; to: Key; state: MapState }
-type Named = { id: string; name: string; counts: Counts }
+type Named = Pick<MapNode, 'name' | 'fault' | 'counts'> & { id: string }
 
 /** Arranges the nodes so that those that fail come first, followed by those with moving bytes and with the most files. */
 export function drawMap(input: MapInput): MapShape {
@@ -46,14 +48,20 @@ export function drawMap(input: MapInput): MapShape {
   const { pipes, stores, outputs } = input
   const sources = [...new Set(pipes.flatMap((pipe) => pipe.sources))].sort()
   const named: Named[][] = [
-    sources.map((name) => ({ id: name, name, counts: {} })),
+    sources.map((name) => ({ id: name, name, fault: null, counts: {} })),
     pipes.map(({ id, name, uploading, awaiting, transferred, lost }) => ({
       id,
       name,
+      fault: null,
       counts: { uploading, awaiting, transferred, lost },
     })),
-    stores.map(({ id, name }) => ({ id, name, counts: {} })),
-    outputs.map(({ id, url, retrying }) => ({ id, name: new URL(url).host, counts: { retrying } })),
+    stores.map(({ id, name, fault }) => ({ id, name, fault, counts: {} })),
+    outputs.map(({ id, url, retrying, fault }) => ({
+      id,
+      name: new URL(url).host,
+      fault,
+      counts: { retrying },
+    })),
   ]
   const arranged = named.map((nodes, column) =>
     arrange(
@@ -72,7 +80,7 @@ export function drawMap(input: MapInput): MapShape {
 }
 
 function linksOf({ pipes, stores, outputs }: MapInput): Link[] {
-  const rejecting = new Map(stores.map(({ id, rejecting }) => [id, rejecting]))
+  const faults = new Map(stores.map(({ id, fault }) => [id, fault]))
   const byScope = Map.groupBy(outputs, ({ scope }) => (scope.startsWith('pipe_') ? scope : 'all'))
   return pipes.flatMap((pipe) => {
     const self: Key = [1, pipe.id]
@@ -82,13 +90,19 @@ function linksOf({ pipes, stores, outputs }: MapInput): Link[] {
     return [
       ...pipe.sources.map((name): Link => ({ from: [0, name], to: self, state: flow })),
       ...(pipe.stores ?? [])
-        .filter((id) => rejecting.has(id))
-        .map((id): Link => ({ from: self, to: [2, id], state: rejecting.get(id) ? 'failing' : flow })),
+        .filter((id) => faults.has(id))
+        .map((id): Link => ({ from: self, to: [2, id], state: faults.get(id) ? 'failing' : flow })),
       ...own.map(
-        ({ id, retrying }): Link => ({ from: self, to: [3, id], state: retrying > 0 ? 'failing' : flow }),
+        (output): Link => ({ from: self, to: [3, output.id], state: stateOfOutput(output) ?? flow }),
       ),
     ]
   })
+}
+
+/** An output that was switched off on purpose is idle. */
+function stateOfOutput({ retrying, fault }: MapInput['outputs'][number]): MapState | undefined {
+  if (retrying > 0 || fault === 'turned off') return 'failing'
+  return fault ? 'idle' : undefined
 }
 
 function strongestBy(states: (readonly [key: string, state: MapState])[]): Map<string, MapState> {
@@ -115,7 +129,13 @@ function arrange(
   const rest = sorted.slice(kept)
   const rowOf = new Map(sorted.map(({ id }, row) => [id, Math.min(row, kept)]))
   if (rest.length === 0) return { shown: sorted, rowOf }
-  const more = { id: null, name: `${rest.length} more`, state: rest[0]!.state, counts: sumOf(rest) }
+  const more = {
+    id: null,
+    name: `${rest.length} more`,
+    state: rest[0]!.state,
+    fault: null,
+    counts: sumOf(rest),
+  }
   return { shown: [...sorted.slice(0, kept), more], rowOf }
 }
 

@@ -46,7 +46,8 @@ export async function readMap({ db, clock }: CoreRuntime, { workspaceId }: Actor
     ),
     rows<MapInput['stores'][number]>(
       db,
-      sql`select id, name, rejecting_since is not null as rejecting from data_stores
+      sql`select id, name, case when rejecting_since is not null then 'rejecting uploads'
+          when turned_off_at is not null then 'turned off' when ready_at is null then 'not ready' end as fault from data_stores
         where ${mine} and deleted_at is null order by created_at desc limit ${MOST}::int`,
     ),
     rows<MapInput['outputs'][number]>(
@@ -56,7 +57,8 @@ export async function readMap({ db, clock }: CoreRuntime, { workspaceId }: Actor
           where ${mine} and state = 'pending' order by id desc limit ${MOST}::int) one
         where attempt_count > 0 group by 1
       )
-      select o.id, o.url, o.scope, coalesce(r.retrying, 0) as retrying
+      select o.id, o.url, o.scope, coalesce(r.retrying, 0) as retrying,
+        case when not o.enabled then case when o.turned_off_reason is null then 'off' else 'turned off' end end as fault
       from webhook_outputs o left join retried r on r.webhook_output_id = o.id
       where ${mine} order by o.id desc limit ${MOST}::int`,
     ),

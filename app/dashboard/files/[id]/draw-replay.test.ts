@@ -87,6 +87,9 @@ it('draws several connections as one line, with a bar for each', () => {
   ])
 })
 
-it('draws nothing once the timeline has been deleted', () => {
-  expect(draw([])).toBeUndefined()
+it('draws nothing if no bytes arrived, or once the timeline has been deleted', () => {
+  expect([draw([]), draw([entry(0, 'created'), entry(9, 'failed')], { offset: 0 })]).toEqual([
+    undefined,
+    undefined,
+  ])
 })

@@ -1,5 +1,6 @@
 import type { File, TimelineEntry } from '#lib/dashboard/files/file.ts'
 import type { ReplayFacts } from '#lib/dashboard/files/read-replay.ts'
+import { seconds } from '#lib/platform/kernel/clock.ts'
 import { isUuid, uuidv7Ms } from '#lib/platform/kernel/ids.ts'
 
 /** A time at which bytes began or stopped moving, or at which something else happened. */
@@ -17,11 +18,13 @@ export type Replay = {
   endMs: number
 }
 
+/** Shorter times are never skipped. */
+const LEAST_SKIPPED_MS = seconds(1)
 /** The width that is kept free before each mark, and before all of them together. */
 const MARK_WIDTH = 4
 const MARKS_WIDTH = 60
 
-/** `entries` are those of `completeRequests`. Undefined if nothing is left of the timeline. */
+/** `entries` are those of `completeRequests`. Undefined if no bytes arrived, or nothing is left of the timeline. */
 export function drawReplay(
   entries: TimelineEntry[],
   file: Pick<File, 'size' | 'offset' | 'lastByteAt'>,
@@ -29,9 +32,9 @@ export function drawReplay(
 ): Replay | undefined {
   const stops = stopsOf(entries, file, facts)
   const [first, last] = [stops[0], stops.at(-1)]
-  if (!first || !last || first === last) return undefined
+  if (!first || !last?.bytes) return undefined
   const gaps = gapsOf(stops)
-  const most = Math.max(file.size ?? 0, last.bytes, 1)
+  const most = Math.max(file.size ?? 0, last.bytes)
   let x = 0
   const points = stops.map(({ bytes }, n): Point => {
     x += gaps[n - 1]?.width ?? 0
@@ -108,7 +111,7 @@ function gapsOf(stops: Stop[]): Gap[] {
   const perMs = (100 - marks * markWidth) / Math.max(sum(drawnMs), 1)
   return gaps.map(({ ms, moving, entry }) => ({
     ms,
-    kind: moving ? 'moving' : ms > mostMs ? 'skipped' : 'idle',
+    kind: moving ? 'moving' : ms > Math.max(mostMs, LEAST_SKIPPED_MS) ? 'skipped' : 'idle',
     width: drawnMs({ ms, moving }) * perMs + (entry ? markWidth : 0),
   }))
 }

@@ -165,7 +165,8 @@ function FileFacts({
             ) : (
               '–'
             ),
-            Resumes: `${file.resumeCount}, ${formatBytes(file.savedBytes)} saved`,
+            Resumes:
+              file.resumeCount > 0 ? `${file.resumeCount}, ${formatBytes(file.savedBytes)} saved` : 'none',
             Created: <Time at={file.createdAt} />,
             Expires: file.status === 'uploading' ? <Time at={file.expiresAt} /> : undefined,
           }}

@@ -28,15 +28,17 @@ export function Replay({ replay, size }: { replay: Drawing | undefined; size: nu
             viewBox="0 0 100 100"
             preserveAspectRatio="none"
           >
+            <path
+              d={`M0 100${segments.map(({ to }) => `L${to.x} ${to.y}`).join('')}V100`}
+              className="fill-water-soft"
+            />
             {segments.map(({ kind, from, to }, n) => (
-              <g key={n}>
-                <path d={`M${from.x} 100V${from.y}L${to.x} ${to.y}V100`} className="fill-water-soft" />
-                <path
-                  d={`M${from.x} ${from.y}L${to.x} ${to.y}`}
-                  className={LINES[kind]}
-                  vectorEffect="non-scaling-stroke"
-                />
-              </g>
+              <path
+                key={n}
+                d={`M${from.x} ${from.y}L${to.x} ${to.y}`}
+                className={LINES[kind]}
+                vectorEffect="non-scaling-stroke"
+              />
             ))}
           </svg>
           {segments.map(

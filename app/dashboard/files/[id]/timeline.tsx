@@ -12,6 +12,7 @@ import {
   Pause,
   TimerOff,
   TriangleAlert,
+  Unplug,
   Webhook,
   X,
 } from 'lucide-react'
@@ -19,7 +20,7 @@ import type { ComponentProps } from 'react'
 import { formatDuration } from '#components/format.ts'
 import { LocalTime } from '#components/ui/time.tsx'
 import type { TimelineEntry } from '#lib/dashboard/files/file.ts'
-import { tellEntry } from './tell-entry.ts'
+import { type Told, tellEntry } from './tell-entry.ts'
 
 const ICONS: Record<string, LucideIcon> = {
   token_issued: KeyRound,
@@ -43,6 +44,10 @@ const ICONS: Record<string, LucideIcon> = {
 
 /** The icons of all other kinds. The same kind can be good or bad news, as with a decision. */
 const ICON_OF_TONE = { plain: Circle, good: Check, bad: X, warn: TriangleAlert } as const
+
+/** Requests that were cut off are warnings. */
+const iconOf = ({ kind }: TimelineEntry, tone: Told['tone']) =>
+  kind === 'request' && tone === 'warn' ? Unplug : (ICONS[kind] ?? ICON_OF_TONE[tone])
 
 const TONES = { plain: 'text-ink-faint', good: 'text-good', bad: 'text-bad', warn: 'text-warn' } as const
 
@@ -79,7 +84,7 @@ export function Timeline({ entries }: { entries: TimelineEntry[] }) {
 /** An entry's kind as an icon in a circle. */
 export function Sign({ entry, className, ...rest }: { entry: TimelineEntry } & ComponentProps<'span'>) {
   const { tone } = tellEntry(entry)
-  const Icon = ICONS[entry.kind] ?? ICON_OF_TONE[tone]
+  const Icon = iconOf(entry, tone)
   return (
     <span className={clsx('rounded-full border bg-surface', TONES[tone], className)} {...rest}>
       <Icon className="size-full" aria-hidden />

@@ -47,7 +47,7 @@ export default async function PipePage({ searchParams, ...props }: Props) {
       <LiveRefresh topic="deliveries" seen={seenDeliveries.mark} />
       <NeedsAttention items={attention} />
       {files.length > 0 && <FiguresSection figures={figures} range={range} pipeId={id} />}
-      <div className="grid grid-cols-1 items-start gap-5 lg:grid-cols-[1fr_20rem]">
+      <div className="grid grid-cols-1 items-start gap-5 lg:grid-cols-[1fr_18rem]">
         {files.length > 0 ? (
           <div className="min-w-0 space-y-5">
             <UploadsUnderWay uploads={uploads} pipeId={id} />
@@ -72,8 +72,7 @@ export default async function PipePage({ searchParams, ...props }: Props) {
               </div>
             }
           >
-            Try the Pipe here with a file of your own, then add the uploader to your page. This page shows
-            each upload from the first byte.
+            This page shows each upload from the first byte, with its progress and its outcome.
           </EmptyState>
         )}
         <PipeEnds pipe={pipe} set={set} outputs={outputs.map(({ output }) => output)} />

@@ -6,6 +6,7 @@ import { TextField } from '#components/ui/field.tsx'
 import { Notice } from '#components/ui/notice.tsx'
 import { Panel } from '#components/ui/panel.tsx'
 import { IfMay } from '#components/ui/rights.tsx'
+import { TextLink } from '#components/ui/text-link.tsx'
 import { Time } from '#components/ui/time.tsx'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { listSenderKeys } from '#lib/sftp/sender-keys.ts'
@@ -74,6 +75,7 @@ export default async function SenderPage({ params, searchParams }: Props) {
               'Last seen': <LastSeen sender={sender} />,
               'Last address': sender.lastAddress ?? undefined,
               Transferred: formatBytes(sender.transferredBytes),
+              Files: <TextLink href={`/dashboard/files?senderId=${id}`}>Show them</TextLink>,
               'Refused sign-ins': sender.refusedAt ? (
                 <span>
                   {formatCount(sender.refusedCount)}, the last one <Time at={sender.refusedAt} />
@@ -100,7 +102,7 @@ export default async function SenderPage({ params, searchParams }: Props) {
           />
         )}
         <SenderKeys sender={sender} keys={keys} takesSftp={getRuntime().config.sftpPort !== undefined} />
-        <IssuedTokens page={tokens} path={`/dashboard/senders/${id}`} query={query} />
+        <IssuedTokens page={tokens} pipes={pipes} path={`/dashboard/senders/${id}`} query={query} />
         {!sender.revokedAt && (
           <>
             <Panel

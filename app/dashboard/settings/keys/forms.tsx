@@ -34,6 +34,7 @@ export function CreateKey({ hasPassword, asked, scopes }: Props) {
       <SelectField
         name="days"
         label="Expires"
+        defaultValue="90"
         options={[
           ['', 'Never'],
           ['7', 'In 7 days'],

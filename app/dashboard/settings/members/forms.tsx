@@ -77,6 +77,7 @@ export function InvitationActions({ id, email }: { id: string; email: string }) 
         submit="Send again"
         about={` to ${email}`}
         submitSize="sm"
+        submitTone="quiet"
       />
       <ConfirmDialog
         trigger="Withdraw"

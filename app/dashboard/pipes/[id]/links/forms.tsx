@@ -134,6 +134,7 @@ export function SwitchLink({ link: { id, title, state } }: { link: UploadLink })
       submit={isClosed ? 'Reopen' : 'Close'}
       about={` ${title}`}
       submitSize="sm"
+      submitTone="quiet"
       className="relative inline-flex"
     />
   )

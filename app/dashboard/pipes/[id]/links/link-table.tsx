@@ -16,7 +16,7 @@ export function LinkTable({ links }: { links: UploadLink[] }) {
       columns={[
         ['Title', ({ title, senderId }) => <FilesOf senderId={senderId}>{title}</FilesOf>, NAME],
         ['Status', ({ state }) => <Status state={state} />],
-        ['Password', ({ hasPassword }) => (hasPassword ? 'yes' : 'no'), SOFT],
+        ['Password', ({ hasPassword }) => (hasPassword ? 'yes' : 'no'), { ...SOFT, spare: true }],
         ['Files', ({ filesCreated, maxFiles }) => used(filesCreated, maxFiles, formatCount), NUMBER],
         ['Size', ({ bytesCreated, maxBytes }) => used(bytesCreated, maxBytes, formatBytes), NUMBER],
         ['Expires', ({ expiresAt }) => (expiresAt ? <Time at={expiresAt} /> : 'never'), SOFT],
@@ -40,7 +40,7 @@ function FilesOf({ senderId, children }: { senderId: string; children: string })
 function Actions({ link }: { link: UploadLink }) {
   return (
     <IfMay right="build">
-      <span className="flex flex-wrap items-center justify-end gap-1">
+      <span className="inline-flex items-center gap-1">
         <SwitchLink link={link} />
         <EditLink link={link} />
         <DeleteLink link={link} />
