@@ -44,7 +44,7 @@ function insertsOf({ workspaceId, pipeId, senderId, dataStoreId }: Owner, series
 /** Returns the leases of `count` uploads, starting with upload `first`. */
 export function leasesOf(first: number, count: number): Fenced[] {
   const id = (n: number) => `01900000-0000-7000-8000-${n.toString(16).padStart(12, '0')}`
-  return Array.from({ length: count }, (_, at) => ({ fileId: id(first + at), fence: 1, claim: 'holder' }))
+  return Array.from({ length: count }, (_, at) => ({ rowId: id(first + at), fence: 1, claim: 'holder' }))
 }
 
 /** Makes the first `count` uploads expire, without a writer. */

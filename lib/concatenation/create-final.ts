@@ -63,7 +63,7 @@ async function join(
   const joining = concatenate(context, {
     fileId,
     partials,
-    lease: leases.adopt({ ...claim, fileId, fence: 1 }),
+    lease: leases.adopt({ ...claim, rowId: fileId, fence: 1 }),
     places: destinations.map(({ dataStoreId, key, required }, n) => ({
       dataStoreId,
       required,

@@ -189,7 +189,7 @@ export class Directory {
     const look = () => context.rights.toContinue(token, { pipeId, fileId })
     let right = await look()
     if (right.upload.leased && right.upload.status === 'uploading') {
-      await context.leases.waitUntilFree({ fileId, fence: right.upload.leaseFence })
+      await context.leases.waitUntilFree({ rowId: fileId, fence: right.upload.leaseFence })
       right = await look()
     }
     await noteOffsetRequest(context, right.upload)

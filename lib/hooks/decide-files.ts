@@ -119,7 +119,7 @@ const isOpen = ({ status, state }: Standing): boolean =>
 
 async function askAndStore(context: UploadContext, file: Claimed & Claim): Promise<void> {
   const { fileId } = file
-  const lease = context.leases.adopt(file)
+  const lease = context.leases.adopt({ ...file, rowId: fileId })
   try {
     const verdict = await lease.whileHeld(context.hooks.beforeComplete(fileId))
     context.checkpoint('decision answered')
@@ -139,7 +139,7 @@ async function askAndStore(context: UploadContext, file: Claimed & Claim): Promi
 function storeAsHolder(context: UploadContext, lease: Lease, verdict: Verdict): Promise<boolean> {
   const { clock } = context
   const isCompleting = verdict.state === 'allowed'
-  return store(context, lease.fileId, verdict, {
+  return store(context, lease.rowId, verdict, {
     provided: isAskedBy(lease),
     nowMs: clock.now(),
     deferMs: context.terms.deferMs,

@@ -64,9 +64,9 @@ async function withLease<Result>(
   work: (lease: Lease) => Promise<Result>,
 ): Promise<Result | undefined> {
   const claim = newClaim(LEASE_MS)
-  const taken = await takeLease(db, claim, { fileId, tokenId: null, plan: undefined })
+  const taken = await takeLease(db, claim, { rowId: fileId, tokenId: null, plan: undefined })
   if (!taken) return undefined
-  const fenced = { ...claim, fileId, fence: taken.fence }
+  const fenced = { ...claim, rowId: fileId, fence: taken.fence }
   const lease = new HeldLease(fenced, {
     terms: { ...UPLOAD_TERMS, leaseMs: LEASE_MS },
     forget() {},

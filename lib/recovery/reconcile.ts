@@ -63,7 +63,7 @@ export async function reconcileUploads(context: UploadContext): Promise<number> 
 
 async function reconcile(context: UploadContext, file: Claimed & Claim): Promise<void> {
   const { fileId } = file
-  const lease = context.leases.adopt(file)
+  const lease = context.leases.adopt({ ...file, rowId: fileId })
   try {
     const outcome = isOver(file)
       ? await settleEach(context, file, { lease, places: openPlaces(context, file) }, judgeAtLast)

@@ -186,7 +186,7 @@ describe('several writers', () => {
     const node = await serveUploads(site.runtime, { terms: { renewMs: 50 } })
     const take = async () => {
       const fileId = fileIdOf(await client.begin(MiB))
-      const { lease } = (await node.context.leases.take({ fileId, tokenId: null, plan: undefined }))!
+      const { lease } = (await node.context.leases.take({ rowId: fileId, tokenId: null, plan: undefined }))!
       const look = sql`select lease_until::text as until from files where id = ${fileId}::uuid`
       return { lease, until: async () => (await rows<{ until: string }>(database.db, look))[0]!.until }
     }

@@ -106,7 +106,7 @@ export async function openNode(
   const held = new Set<string>()
   const adopt = context.leases.adopt.bind(context.leases)
   context.leases.adopt = (fenced) => {
-    const name = leaseName(fenced.fileId, fenced.fence)
+    const name = leaseName(fenced.rowId, fenced.fence)
     if (adopted.has(name))
       violated(new Failure('one writer per fence', `${host.name} has a lease that was had before`))
     adopted.set(name, host)

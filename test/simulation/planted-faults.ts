@@ -202,7 +202,7 @@ export const PLANTED_FAULTS: PlantedFault[] = [
   {
     name: 'the quota does not apply to an upload of unknown length',
     withinSeeds: 500,
-    edits: [{ find: 'await assertWithinQuota(tx, lease.fileId, quota, nowMs)', replace: '' }],
+    edits: [{ find: 'await assertWithinQuota(tx, lease.rowId, quota, nowMs)', replace: '' }],
   },
   {
     name: 'a rejected request reserves quota anyway',

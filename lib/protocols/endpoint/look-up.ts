@@ -65,7 +65,7 @@ async function afterWriter(
 ): Promise<UploadRight> {
   const { id, leased, status, leaseFence } = right.upload
   if (!leased || status !== 'uploading') return right
-  await context.leases.waitUntilFree({ fileId: id, fence: leaseFence })
+  await context.leases.waitUntilFree({ rowId: id, fence: leaseFence })
   return authenticateToContinue(context, request)
 }
 

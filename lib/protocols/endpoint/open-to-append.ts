@@ -41,7 +41,7 @@ async function open(context: UploadContext, asked: AppendRequest): Promise<Opene
   const { bytes, lengthBytes, offsetBytes: fromBytes } = chunk
   const whole = wholeFileRequest(context, { ...chunk, origin, protocol })
   const authenticate = () => authenticateToContinue(context, request, whole)
-  const taking = whole && { fileId: requiredFileId(request), claim: whole.claim.claim }
+  const taking = whole && { rowId: requiredFileId(request), claim: whole.claim.claim }
   const right = await (taking ? context.leases.undoneIfLost(taking, authenticate) : authenticate())
   // The expiry of a leased upload is checked later, because its writer may extend it.
   if (!right.upload.leased) assertStillThere(right.upload, context.clock.now())

@@ -75,7 +75,7 @@ export async function receiveFirstBody(
  */
 async function withOffset(context: UploadContext, { lease }: Upload, error: unknown): Promise<unknown> {
   if (!isSluiceError(error) || error.code !== 'upload_locked' || error.headers['Upload-Offset']) return error
-  const now = await readProgress(context, lease.fileId).catch(() => undefined)
+  const now = await readProgress(context, lease.rowId).catch(() => undefined)
   if (!now) return error
   if (!['uploading', 'transferring', 'transferred'].includes(now.status))
     return new SluiceError('upload_gone', 'The upload ended while this request was writing it.')

@@ -136,18 +136,21 @@ describe('an upload that ends without an object', () => {
   })
 
   it.each<[string, (lease: Lease) => Promise<unknown>]>([
-    ['is canceled', ({ fileId }) => cancelUpload(node.context, { fileId, workspaceId: site.workspaceId })],
+    [
+      'is canceled',
+      ({ rowId: fileId }) => cancelUpload(node.context, { fileId, workspaceId: site.workspaceId }),
+    ],
     [
       'turns out to be in the bucket',
       (lease) => {
         const found = { dataStoreId: site.dataStore.id, etag: null, isThere: true }
-        const file = { fileId: lease.fileId, lease }
+        const file = { fileId: lease.rowId, lease }
         return settleFound(node.context, file, { lengthBytes: 20 * MiB, destinations: [found] })
       },
     ],
   ])('keeps no bytes that its writer commits at the moment when it %s', async (_, end) => {
     const fileId = fileIdOf(await client.begin(9 * MiB))
-    const taken = await node.context.leases.take({ fileId, tokenId: null, plan: undefined })
+    const taken = await node.context.leases.take({ rowId: fileId, tokenId: null, plan: undefined })
     const { lease } = taken!
     const part = { number: 1, offsetBytes: 0, sizeBytes: 8 * MiB, etags: ['"etag"'], crc32: 0 }
     const tail = node.context.tailCipher.sealer(fileId)(8 * MiB, randomBytes(1))

@@ -94,7 +94,7 @@ async function finishLane(
   if (end.kind === 'waiting' || end.isGated)
     return { state: 'transferring', offsetBytes: progress.offsetBytes }
   const { lengthBytes, crc32, fence } = end
-  const lease = context.leases.adopt({ ...claim, fileId, fence })
+  const lease = context.leases.adopt({ ...claim, rowId: fileId, fence })
   return completeParts(context, upload, { fileId, lease, lengthBytes, crc32, sentBefore: false })
 }
 

@@ -12,7 +12,7 @@ beforeEach(() => {
 afterEach(() => void vi.restoreAllMocks())
 
 function openLease(ends = { forget() {}, async releaseRow() {} }) {
-  const taken = { fileId: 'f', fence: 1, claim: 'c', madeMs: now }
+  const taken = { rowId: 'f', fence: 1, claim: 'c', madeMs: now }
   return new HeldLease(taken, { terms: UPLOAD_TERMS, ...ends })
 }
 

@@ -59,7 +59,7 @@ export type FreshlyTaken = Fenced & Pick<Claim, 'madeMs'>
 
 /** Measures time with `performance.now()`, so that a change of the clock neither ends nor extends a lease. */
 export class HeldLease implements Lease {
-  readonly fileId: string
+  readonly rowId: string
   readonly fence: number
   readonly claim: string
   /** Resolves when this process no longer holds the lease. */
@@ -75,8 +75,8 @@ export class HeldLease implements Lease {
   #holder: Holder | undefined
   #timer: NodeJS.Timeout | undefined
 
-  constructor({ fileId, fence, claim, madeMs }: FreshlyTaken, deps: LeaseDeps) {
-    this.fileId = fileId
+  constructor({ rowId, fence, claim, madeMs }: FreshlyTaken, deps: LeaseDeps) {
+    this.rowId = rowId
     this.fence = fence
     this.claim = claim
     this.#deps = deps

@@ -48,13 +48,13 @@ async function renewTogether(
   held: ReadonlyMap<string, HeldLease>,
   group: HeldLease[],
 ): Promise<void> {
-  const isHeld = (lease: HeldLease) => held.get(lease.fileId) === lease
+  const isHeld = (lease: HeldLease) => held.get(lease.rowId) === lease
   const leases = group.filter((lease) => isHeld(lease) && lease.isDue())
   if (leases.length === 0) return
   const sentAtMs = performance.now()
   const renewed = await renewLeases(db, leases, terms.leaseMs)
   for (const lease of leases) {
-    const ours = renewed.get(lease.fileId)
+    const ours = renewed.get(lease.rowId)
     if (ours) {
       if (lease.renewed(sentAtMs)) metrics.renewalsLate.inc()
       if (ours.suspended) lease.askToStop('suspended')

@@ -20,8 +20,8 @@ describeWithDatabase('a lease', (database) => {
     const fileId = fileIdOf(await client.begin(10))
     const { db } = database()
     const claim = newClaim(60_000)
-    const { fence } = (await takeLease(db, claim, { fileId, tokenId: null, plan: undefined }))!
-    const lease = { ...claim, fileId, fence }
+    const { fence } = (await takeLease(db, claim, { rowId: fileId, tokenId: null, plan: undefined }))!
+    const lease = { ...claim, rowId: fileId, fence }
     const stage = (offsetBytes: number) =>
       stageTail(db, lease, {
         offsetBytes,
@@ -40,15 +40,15 @@ describeWithDatabase('a lease', (database) => {
     const client = await site.client(node)
     const fileId = fileIdOf(await client.begin(10))
     const { db } = database()
-    const file = { fileId, tokenId: null, plan: undefined }
+    const file = { rowId: fileId, tokenId: null, plan: undefined }
     const claim = newClaim(500)
     const { fence } = (await takeLease(db, claim, file))!
     let taking: ReturnType<typeof takeLease> | undefined
     await db.transaction(async (tx) => {
       const tail = node.context.tailCipher.sealer(fileId)(0, randomBytes(1))
-      await stageTail(tx, { ...claim, fileId, fence }, { offsetBytes: 0, tail })
+      await stageTail(tx, { ...claim, rowId: fileId, fence }, { offsetBytes: 0, tail })
       const begun = { dataStoreId: site.dataStore.id, multipartId: 'begun', storage: null }
-      await recordMultipart(tx, { ...claim, fileId, fence }, begun)
+      await recordMultipart(tx, { ...claim, rowId: fileId, fence }, begun)
       // The commit takes longer than the lease lasts.
       const look = sql`select lease_until < now() as over from files where id = ${fileId}::uuid`
       await expect.poll(async () => (await rows<{ over: boolean }>(db, look))[0]!.over).toBe(true)
@@ -70,11 +70,11 @@ describeWithDatabase('a lease', (database) => {
     for (const url of urls) await client.patch(url, 0, randomBytes(4))
     const leases = await rows<Fenced>(
       database().db,
-      sql`select id as "fileId", lease_fence as fence, lease_holder as claim from files
+      sql`select id as "rowId", lease_fence as fence, lease_holder as claim from files
         where workspace_id = ${site.workspaceId}::uuid order by id`,
     )
-    const [released, takenOver, ended] = leases.map(({ fileId }) => fileId)
-    const next = { fileId: takenOver!, tokenId: null, plan: undefined }
+    const [released, takenOver, ended] = leases.map(({ rowId }) => rowId)
+    const next = { rowId: takenOver!, tokenId: null, plan: undefined }
     await takeLease(database().db, newClaim(60_000), next)
     await client.terminate(urls.find((url) => url.endsWith(ended!))!)
     const still = await renewLeases(database().db, leases, 60_000)
@@ -89,7 +89,7 @@ describeWithDatabase('a lease', (database) => {
     const { db, leases, clock } = node.context
     const client = await site.client(node)
     const fileId = fileIdOf(await client.begin(20 * 2 ** 20))
-    const file = { fileId, tokenId: null, plan: undefined }
+    const file = { rowId: fileId, tokenId: null, plan: undefined }
     const look = () => rows(db, sql`select * from files where id = ${fileId}::uuid`)
     /** The state of a standby that did not receive the commit that took the lease. */
     const forgetTaking = () =>
@@ -140,7 +140,7 @@ describeWithDatabase('a lease', (database) => {
     const leases = []
     for (let n = 0; n < 120; n++) {
       const fileId = fileIdOf(await client.begin(10))
-      leases.push((await node.context.leases.take({ fileId, tokenId: null, plan: undefined }))!.lease)
+      leases.push((await node.context.leases.take({ rowId: fileId, tokenId: null, plan: undefined }))!.lease)
     }
     const takenBy = Date.now()
     const look = sql`select count(*)::int as renewed from files where workspace_id = ${site.workspaceId}::uuid
@@ -157,7 +157,7 @@ describeWithDatabase('a lease', (database) => {
     const { context, url: base, close } = await serveUploads(site.runtime)
     const client = tusClient({ url: base, pipeId: site.pipe.id, token: await site.token() })
     const fileId = fileIdOf(await client.begin(10))
-    const file = { fileId, tokenId: null, plan: undefined }
+    const file = { rowId: fileId, tokenId: null, plan: undefined }
     const takenOver = async () =>
       (await context.metrics.leasesTakenOver.get()).values.map(({ labels, value }) => [labels.how, value])
     const cut = (await context.leases.take(file))!
@@ -245,7 +245,7 @@ describeWithDatabase('a lease', (database) => {
     const { context, url: base, close } = await serveUploads(site.runtime, { terms })
     const client = tusClient({ url: base, pipeId: site.pipe.id, token: await site.token() })
     const fileId = fileIdOf(await client.begin(10))
-    const { lease } = (await context.leases.take({ fileId, tokenId: null, plan: undefined }))!
+    const { lease } = (await context.leases.take({ rowId: fileId, tokenId: null, plan: undefined }))!
     const told: string[] = []
     const waitsForUs = () => {
       if (isBehind) queueMicrotask(() => lease.touch())
@@ -277,10 +277,10 @@ describeWithDatabase('a lease', (database) => {
       if (word === `stop:${fileId}:1`) hasAsked()
     })
     const claim = context.leases.newClaim()
-    await takeLease(context.db, claim, { fileId, tokenId: null, plan: undefined })
+    await takeLease(context.db, claim, { rowId: fileId, tokenId: null, plan: undefined })
     const heading = client.head(url)
     await asked
-    const lease = context.leases.adopt({ ...claim, fileId, fence: 1 })
+    const lease = context.leases.adopt({ ...claim, rowId: fileId, fence: 1 })
     const stopped = new Promise((resolve) => lease.onStop(resolve))
     expect(await Promise.race([stopped, heading])).toBe('preempted')
     await releaseLease(context, lease, { interrupted: true })

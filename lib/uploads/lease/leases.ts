@@ -23,7 +23,7 @@ type Deps = {
 }
 
 type Wanted = Parameters<typeof takeLease>[2]
-type Taking = Pick<Fenced, 'fileId' | 'claim'>
+type Taking = Pick<Fenced, 'rowId' | 'claim'>
 /** A lease held by any node, as the file's row shows it. */
 type Known = Omit<Fenced, 'claim'>
 type TakenHere = Taken & { lease: Lease }
@@ -51,13 +51,13 @@ export class Leases {
   /** Takes the lease, waiting for its holder to release it. Undefined if the file accepts no more bytes. */
   async take(file: Wanted): Promise<TakenHere | undefined> {
     let waited = false
-    return this.#untilFree(file.fileId, async () => {
+    return this.#untilFree(file.rowId, async () => {
       if (this.#isDraining) throw notNow('This node is stopping.')
       const taken = await this.#tryToTake(file, waited)
       if (taken) return taken
-      const holder = await readLease(this.#deps.database.db, file.fileId)
+      const holder = await readLease(this.#deps.database.db, file.rowId)
       if (!holder) return undefined
-      if (holder.leased) await this.#askHolder({ fileId: file.fileId, fence: holder.fence })
+      if (holder.leased) await this.#askHolder({ rowId: file.rowId, fence: holder.fence })
       waited = true
       return 'held'
     })
@@ -80,23 +80,23 @@ export class Leases {
 
   /** Registers a lease that another statement has taken. */
   adopt(fenced: FreshlyTaken): Lease {
-    const { fileId } = fenced
+    const { rowId } = fenced
     const lease = new HeldLease(fenced, {
       terms: this.#deps.terms,
       forget: (over) => this.#forget(over),
       releaseRow: (end: Release) => this.#releaseRow(fenced, end),
     })
     // If the database has granted the lease twice, this process's earlier lease is lost.
-    this.#held.get(fileId)?.lose()
-    this.#held.set(fileId, lease)
+    this.#held.get(rowId)?.lose()
+    this.#held.set(rowId, lease)
     if (this.#isDraining) lease.askToStop('draining')
     return lease
   }
 
   /** Asks the holder to stop and resolves when it has; throws `upload_locked` if it does not stop in time. */
   async waitUntilFree(fenced: Known): Promise<void> {
-    await this.#untilFree(fenced.fileId, async () => {
-      const holder = await readLease(this.#deps.database.db, fenced.fileId)
+    await this.#untilFree(fenced.rowId, async () => {
+      const holder = await readLease(this.#deps.database.db, fenced.rowId)
       if (!holder?.leased || holder.fence !== fenced.fence) return undefined
       await this.#askHolder(fenced)
       return 'held'
@@ -120,23 +120,23 @@ export class Leases {
    * have been lost.
    */
   #onNotification(text: string | null): void {
-    const [kind, fileId = '', fence] = text?.split(':') ?? []
-    const lease = this.#held.get(fileId)
+    const [kind, rowId = '', fence] = text?.split(':') ?? []
+    const lease = this.#held.get(rowId)
     if (!kind) this.#wakeUps.wakeAll()
-    else if (kind === 'free') this.#wakeUps.wake(fileId)
+    else if (kind === 'free') this.#wakeUps.wake(rowId)
     else if (lease?.fence === Number(fence)) lease.askToStop('preempted')
   }
 
   async #tryToTake(file: Wanted, waited: boolean): Promise<TakenHere | undefined> {
     const { database, metrics } = this.#deps
     const claim = this.newClaim()
-    const taken = await this.undoneIfLost({ fileId: file.fileId, ...claim }, () =>
+    const taken = await this.undoneIfLost({ rowId: file.rowId, ...claim }, () =>
       takeLease(database.db, claim, file),
     )
     if (!taken) return undefined
     if (taken.leaseLapsed) metrics.leasesTakenOver.inc({ how: 'lapsed' })
     else if (waited) metrics.leasesTakenOver.inc({ how: 'asked' })
-    return { ...taken, lease: this.adopt({ ...claim, fileId: file.fileId, fence: taken.fence }) }
+    return { ...taken, lease: this.adopt({ ...claim, rowId: file.rowId, fence: taken.fence }) }
   }
 
   async #releaseRow(fenced: Fenced, end: Release): Promise<void> {
@@ -162,16 +162,16 @@ export class Leases {
         () => true,
         () => false,
       )
-      if (isDone) return this.#wakeUps.wake(taking.fileId)
+      if (isDone) return this.#wakeUps.wake(taking.rowId)
     }
   }
 
   /** Tries again on each notification that the file is free, and periodically. */
-  async #untilFree<Result>(fileId: string, look: () => Promise<Result | 'held'>): Promise<Result> {
+  async #untilFree<Result>(rowId: string, look: () => Promise<Result | 'held'>): Promise<Result> {
     const { terms } = this.#deps
     const deadlineMs = performance.now() + terms.waitMs
     for (;;) {
-      const next = this.#wakeUps.next(fileId, terms.pollMs)
+      const next = this.#wakeUps.next(rowId, terms.pollMs)
       try {
         const result = await look()
         if (result !== 'held') return result
@@ -184,18 +184,18 @@ export class Leases {
   }
 
   /** Repeated on every poll, because the holder may have missed an earlier request. */
-  async #askHolder({ fileId, fence }: Known): Promise<void> {
-    const here = this.#held.get(fileId)
+  async #askHolder({ rowId, fence }: Known): Promise<void> {
+    const here = this.#held.get(rowId)
     if (here?.fence === fence) return here.askToStop('preempted')
-    await notify(this.#deps.database.db, LEASE_CHANNEL, `stop:${fileId}:${fence}`)
+    await notify(this.#deps.database.db, LEASE_CHANNEL, `stop:${rowId}:${fence}`)
   }
 
   #forget(lease: HeldLease): void {
-    const { fileId } = lease
-    if (this.#held.get(fileId) === lease) this.#held.delete(fileId)
-    this.#wakeUps.wake(fileId)
+    const { rowId } = lease
+    if (this.#held.get(rowId) === lease) this.#held.delete(rowId)
+    this.#wakeUps.wake(rowId)
     // Whoever waits for the lease also asks for it again after a while, so a lost message only costs time.
-    if (lease.wanted) void notify(this.#deps.database.db, LEASE_CHANNEL, `free:${fileId}`).catch(() => {})
+    if (lease.wanted) void notify(this.#deps.database.db, LEASE_CHANNEL, `free:${rowId}`).catch(() => {})
   }
 }
 
@@ -219,24 +219,24 @@ function stillLocked(): SluiceError {
 class WakeUps {
   readonly #waiting = new Map<string, Set<() => void>>()
 
-  wake(fileId: string): void {
-    for (const wake of this.#waiting.get(fileId) ?? []) wake()
+  wake(rowId: string): void {
+    for (const wake of this.#waiting.get(rowId) ?? []) wake()
   }
 
   wakeAll(): void {
-    for (const fileId of [...this.#waiting.keys()]) this.wake(fileId)
+    for (const rowId of [...this.#waiting.keys()]) this.wake(rowId)
   }
 
   /** `woken` resolves on the next notification, or after `patienceMs`. */
-  next(fileId: string, patienceMs: number): { woken: Promise<void>; forget(): void } {
+  next(rowId: string, patienceMs: number): { woken: Promise<void>; forget(): void } {
     const { promise: woken, resolve } = Promise.withResolvers<void>()
-    const ofFile = this.#waiting.get(fileId) ?? new Set()
-    this.#waiting.set(fileId, ofFile.add(resolve))
+    const ofRow = this.#waiting.get(rowId) ?? new Set()
+    this.#waiting.set(rowId, ofRow.add(resolve))
     const timer = setTimeout(resolve, patienceMs)
     const forget = () => {
       clearTimeout(timer)
-      ofFile.delete(resolve)
-      if (ofFile.size === 0) this.#waiting.delete(fileId)
+      ofRow.delete(resolve)
+      if (ofRow.size === 0) this.#waiting.delete(rowId)
     }
     return { woken, forget }
   }
@@ -250,19 +250,19 @@ class IncomingRequests {
   readonly #incoming = new Map<string, Set<Promise<void>>>()
 
   /** Call the returned function once the request holds the lease or has given up. */
-  track(fileId: string): () => void {
+  track(rowId: string): () => void {
     const { promise, resolve } = Promise.withResolvers<void>()
-    const ofFile = this.#incoming.get(fileId) ?? new Set()
-    this.#incoming.set(fileId, ofFile.add(promise))
+    const ofRow = this.#incoming.get(rowId) ?? new Set()
+    this.#incoming.set(rowId, ofRow.add(promise))
     return () => {
       resolve()
-      ofFile.delete(promise)
-      if (ofFile.size === 0) this.#incoming.delete(fileId)
+      ofRow.delete(promise)
+      if (ofRow.size === 0) this.#incoming.delete(rowId)
     }
   }
 
   /** Resolves when the requests that are waiting now hold the lease or have given up. */
-  async passed(fileId: string): Promise<void> {
-    await Promise.all(this.#incoming.get(fileId) ?? [])
+  async passed(rowId: string): Promise<void> {
+    await Promise.all(this.#incoming.get(rowId) ?? [])
   }
 }

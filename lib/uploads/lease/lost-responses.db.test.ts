@@ -11,7 +11,7 @@ describeWithDatabase('a lease', (database) => {
     const site = await createSite(database())
     const { context, close, url: base } = await serveUploads(site.runtime)
     const client = tusClient({ url: base, pipeId: site.pipe.id, token: await site.token() })
-    const file = { fileId: fileIdOf(await client.begin(10)), tokenId: null, plan: undefined }
+    const file = { rowId: fileIdOf(await client.begin(10)), tokenId: null, plan: undefined }
     const line = losing(context.db)
     const handle = { ...database(), db: line.db }
     const leases = await openLeases({ ...context, database: handle })
@@ -30,8 +30,8 @@ describeWithDatabase('a lease', (database) => {
   })
 })
 
-async function isHeld(db: Db, { fileId }: { fileId: string }): Promise<boolean> {
-  return (await readLease(db, fileId))!.leased
+async function isHeld(db: Db, { rowId }: { rowId: string }): Promise<boolean> {
+  return (await readLease(db, rowId))!.leased
 }
 
 /** A database whose next statements fail before they are executed, or lose their response. */

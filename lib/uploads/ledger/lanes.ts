@@ -38,9 +38,9 @@ export function touched(fileId: string, now: SQL): SQL {
 
 /** A condition on a row of `files`: this writer still holds its lease, on the file or on a lane of it. */
 export const holdsWriter = (fileId: string, lease: Fenced): SQL =>
-  fileId === lease.fileId
+  fileId === lease.rowId
     ? heldBy(lease)
-    : sql`exists (select from files lane where lane.id = ${lease.fileId}::uuid and ${heldBy(lease)})`
+    : sql`exists (select from files lane where lane.id = ${lease.rowId}::uuid and ${heldBy(lease)})`
 
 /**
  * Divides a new file. Its lanes take over the quota that it has reserved. False if the file has already ended, or its

@@ -73,24 +73,24 @@ export async function takeLease(
   db: Db,
   claim: Claim,
   file: {
-    fileId: string
+    rowId: string
     tokenId: string | null
     plan: LeasePlan | undefined
     fromBytes?: number | undefined
   },
 ): Promise<Taken | undefined> {
-  const { fileId, tokenId, plan, fromBytes = null } = file
+  const { rowId, tokenId, plan, fromBytes = null } = file
   const request = currentRequest()
   const [row] = await rows<Taken & { unchanged: boolean }>(
     db,
     sql`
     with seen as (
-      select lease_fence, lease_until from files where id = ${fileId}::uuid
+      select lease_fence, lease_until from files where id = ${rowId}::uuid
     ), free as (
       select f.id, ${wasInterrupted} as interrupted, f.saved_bytes,
         ${wasInterrupted} and offset_bytes = coalesce(${fromBytes}::bigint, offset_bytes) as resumed,
         lease_until is not null as lease_lapsed, ${fits(plan)} as planned
-      from files f where id = ${fileId}::uuid and status = 'uploading' and ${isFree}
+      from files f where id = ${rowId}::uuid and status = 'uploading' and ${isFree}
       for update
     ), taken as (
       update files f set ${taken(claim)},
@@ -117,19 +117,19 @@ export async function takeLease(
   )
   if (!row) return undefined
   const { unchanged, ...found } = row
-  return unchanged ? found : { ...found, held: await inherit(db, { fileId, ...claim }) }
+  return unchanged ? found : { ...found, held: await inherit(db, { rowId, ...claim }) }
 }
 
 /**
  * Reads what earlier writers left at each destination, and deletes what they staged, once more: the statement that
  * takes the lease does not see what the previous writer commits while it waits for the file's row.
  */
-async function inherit(db: Db, { fileId, claim }: Pick<Fenced, 'fileId' | 'claim'>): Promise<Taken['held']> {
+async function inherit(db: Db, { rowId, claim }: Pick<Fenced, 'rowId' | 'claim'>): Promise<Taken['held']> {
   const [row] = await rows<Pick<Taken, 'held'>>(
     db,
     sql`
     with writer as (
-      select id, lane_of, offset_bytes from files where id = ${fileId}::uuid and ${heldBy({ claim })}
+      select id, lane_of, offset_bytes from files where id = ${rowId}::uuid and ${heldBy({ claim })}
     ), unstaged as (${deleteStaged(sql`writer`)})
     select ${heldFor(sql`writer`)} as held from writer`,
   )
@@ -182,7 +182,7 @@ export async function renewLeases(
   leases: readonly Fenced[],
   leaseMs: number,
 ): Promise<ReadonlyMap<string, { suspended: boolean }>> {
-  const ours = JSON.stringify(leases.map(({ fileId, claim }) => ({ id: fileId, claim })))
+  const ours = JSON.stringify(leases.map(({ rowId, claim }) => ({ id: rowId, claim })))
   const claim = sql`ours.claim`
   const renewed = await rows<{ id: string; suspended: boolean }>(
     db,
@@ -210,7 +210,7 @@ export type Release = {
 /** Releases the lease, and counts the bytes that the request delivered. */
 export async function releaseLease(
   { db, clock }: { db: Db; clock: Clock },
-  lease: Pick<Fenced, 'fileId' | 'claim'>,
+  lease: Pick<Fenced, 'rowId' | 'claim'>,
   end: Release,
 ): Promise<void> {
   const nowMs = clock.now()
@@ -222,7 +222,7 @@ export async function releaseLease(
     sql`
     with writer as (
       select id, reserved_bytes, counted_bytes from files
-      where id = ${lease.fileId}::uuid and ${heldBy(lease)} for update
+      where id = ${lease.rowId}::uuid and ${heldBy(lease)} for update
     ), done as (
       update files f set ${released}, interrupted = f.interrupted or ${end.interrupted}::boolean,${bound}${refused}
         ${counting(sql`writer`, sql`f.offset_bytes`, nowMs)}

@@ -23,8 +23,11 @@ export function newClaim(leaseMs: number): Claim {
   return { claim: randomUUID(), leaseMs, madeMs: performance.now() }
 }
 
-/** One writer's lease. `fence` is how many times the file's lease had been taken by then, including this time. */
-export type Fenced = { fileId: string; fence: number; claim: string }
+/**
+ * One writer's lease on a row of `files`: a file, or a lane of one. `fence` is how many times the row's lease had been
+ * taken by then, including this time.
+ */
+export type Fenced = { rowId: string; fence: number; claim: string }
 
 export const LEASE_CHANNEL = 'sluice_lease'
 

@@ -123,11 +123,11 @@ describeWithDatabase('the ledger', (database) => {
         const nowMs = clock.now()
         if (s.do === 'take') {
           const claim = newClaim(LEASE_MS)
-          const got = await takeLease(db, claim, { fileId: id, tokenId: null, plan: undefined })
+          const got = await takeLease(db, claim, { rowId: id, tokenId: null, plan: undefined })
           if (got)
             writers.push({
               ...claim,
-              fileId: id,
+              rowId: id,
               fence: got.fence,
               believes: got.offsetBytes,
               tail: got.tailBytes,
@@ -144,7 +144,7 @@ describeWithDatabase('the ledger', (database) => {
           ))
             if (fileId === id)
               writers.push({
-                fileId,
+                rowId: fileId,
                 fence,
                 claim,
                 believes: bytes,

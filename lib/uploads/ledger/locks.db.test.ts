@@ -88,7 +88,7 @@ describe('locks are taken in the same order, so that no two statements wait for 
     await database.db.execute(sql`update files set filename = 'moved' where id = ${low}::uuid`)
     const lock = (id: string) => sql`select 1 from files where id = ${id}::uuid for update`
     const leases = made.map(({ upload }) => upload!.lease)
-    const inOrderOfTable = leases.toSorted((a) => (a.fileId === high ? -1 : 1))
+    const inOrderOfTable = leases.toSorted((a) => (a.rowId === high ? -1 : 1))
     const renewed = await crossed(lock(low), lock(high), () =>
       renewLeases(database.db, inOrderOfTable, 15_000),
     )

@@ -50,7 +50,7 @@ export function advance(db: Db, lease: Fenced, change: Advance, nowMs: number): 
   const moveWithin = (quota: Quota) =>
     db.transaction(async (tx) => {
       await move(tx)
-      await assertWithinQuota(tx, lease.fileId, quota, nowMs)
+      await assertWithinQuota(tx, lease.rowId, quota, nowMs)
     })
   return span('ledger advance', () => (unreserved ? moveWithin(unreserved) : move(db)), {
     attributes: () => ({ 'sluice.offset': toBytes }),
@@ -86,7 +86,7 @@ function steps(lease: Fenced, change: Advance, nowMs: number): SQL[] {
 function writer(lease: Fenced, fromBytes: number): SQL {
   return sql`writer as (
     select id, reserved_bytes, counted_bytes from files
-    where id = ${lease.fileId}::uuid and ${heldBy(lease)}
+    where id = ${lease.rowId}::uuid and ${heldBy(lease)}
       and offset_bytes = ${fromBytes}::bigint and status = 'uploading'
     for update)`
 }

@@ -39,7 +39,7 @@ export async function recordLength(
       tx,
       sql`update files set length_bytes = ${lengthBytes}::bigint, length_came_last = ${restBytes === 0 || null}::boolean,
           reserved_bytes = ${restBytes}::bigint, reserved_month = ${monthOf(granting.nowMs)}
-        where id = ${lease.fileId}::uuid and ${heldBy(lease)} and length_bytes is null
+        where id = ${lease.rowId}::uuid and ${heldBy(lease)} and length_bytes is null
           and status = 'uploading'
         returning workspace_id as "workspaceId"`,
     )
@@ -59,7 +59,7 @@ export async function reserveAgain(
     const renewed = await rows(
       tx,
       sql`update files set reserved_bytes = ${restBytes}::bigint, reserved_month = ${monthOf(granting.nowMs)}
-        where id = ${lease.fileId}::uuid and ${heldBy(lease)}
+        where id = ${lease.rowId}::uuid and ${heldBy(lease)}
           and status = 'uploading' and reserved_bytes = 0
         returning 1`,
     )

@@ -23,7 +23,7 @@ export async function bindParts(db: Db, lease: Fenced, bound: Bound): Promise<vo
   const done = await rows(
     db,
     sql`update files set ${boundColumns(bound)}
-      where id = ${lease.fileId}::uuid and ${heldBy(lease)}
+      where id = ${lease.rowId}::uuid and ${heldBy(lease)}
       returning id`,
   )
   if (done.length === 0) throw lostLease()
@@ -62,7 +62,7 @@ export async function recordMultipart(
     sql`
     with writer as (
       select id from files
-      where id = ${lease.fileId}::uuid and ${heldBy(lease)}
+      where id = ${lease.rowId}::uuid and ${heldBy(lease)}
         and status in ('uploading', 'transferring')
       for update
     )
@@ -110,7 +110,7 @@ export async function recordLastPart(db: Db, lease: Fenced, part: RecordedPart):
     sql`
     with writer as (
       select id, id as file_id, first_byte from files
-      where id = ${lease.fileId}::uuid and ${heldBy(lease)}
+      where id = ${lease.rowId}::uuid and ${heldBy(lease)}
         and status = 'transferring'
       for update
     ), ${insertPart(part, sql`writer`)},

@@ -25,7 +25,7 @@ export async function stageTail(
     db,
     sql`
     with writer as (
-      select id from files where id = ${lease.fileId}::uuid and ${heldBy(lease)} and lease_until > now()
+      select id from files where id = ${lease.rowId}::uuid and ${heldBy(lease)} and lease_until > now()
         and status = 'uploading' for update
     )
     insert into upload_tails (file_id, offset_bytes, key, bytes)

@@ -80,7 +80,7 @@ export async function recordPut(
 ): Promise<void> {
   await db.transaction(async (tx) => {
     await advance(tx, lease, { ...change, become: 'transferring' }, nowMs)
-    await tx.execute(sql`delete from upload_tails where file_id = ${lease.fileId}::uuid`)
+    await tx.execute(sql`delete from upload_tails where file_id = ${lease.rowId}::uuid`)
     await store(tx, lease, storedAt)
   })
 }
@@ -89,13 +89,13 @@ export async function recordPut(
 async function lockTransferring(tx: Db, lease: Fenced): Promise<boolean> {
   const locked = await rows(
     tx,
-    sql`select 1 from files where id = ${lease.fileId}::uuid and ${heldBy(lease)} and status = 'transferring' for update`,
+    sql`select 1 from files where id = ${lease.rowId}::uuid and ${heldBy(lease)} and status = 'transferring' for update`,
   )
   return locked.length > 0
 }
 
 /** An abandoned destination stays abandoned, whatever its bucket still accepts. */
-async function store(tx: Db, { fileId }: Fenced, storedAt: readonly StoredAt[]): Promise<void> {
+async function store(tx: Db, { rowId: fileId }: Fenced, storedAt: readonly StoredAt[]): Promise<void> {
   await rows(
     tx,
     sql`update file_destinations d set status = 'transferred', etag = known.etag, certainty = known.certainty,
@@ -122,7 +122,7 @@ export async function recordTransferred(
   if (storedAt.length > 0) await store(tx, lease, storedAt)
   const destinations = await rows<DestinationState & { certainty: string | null }>(
     tx,
-    sql`select status, required, certainty from file_destinations where file_id = ${lease.fileId}::uuid order by position`,
+    sql`select status, required, certainty from file_destinations where file_id = ${lease.rowId}::uuid order by position`,
   )
   const status = statusOf(destinations)
   if (status !== 'transferred' && status !== 'partially_transferred') return undefined
@@ -135,7 +135,7 @@ export async function recordTransferred(
     tx,
     sql`
     with done as (
-      update files set status = ${status}, finished_at = ${now}, ${released} where id = ${lease.fileId}::uuid
+      update files set status = ${status}, finished_at = ${now}, ${released} where id = ${lease.rowId}::uuid
       returning id, concat, concat_parts
     ), repaired_next as (
       update file_destinations d set repair_at = ${now} from done
@@ -145,7 +145,7 @@ export async function recordTransferred(
     ), noted as (${insertNote({ kind: 'completed', detail }, sql`done`, nowMs)})
     select id from done`,
   )
-  await deleteBytes(tx, lease.fileId)
+  await deleteBytes(tx, lease.rowId)
   return status
 }
 
@@ -174,16 +174,16 @@ export async function recordFound(
   const status = destinations.every(({ isThere }) => isThere) ? 'transferred' : 'partially_transferred'
   const [writer] = await rows<{ lanes: string | null }>(
     tx,
-    sql`select lanes::text from files where id = ${lease.fileId}::uuid and ${heldBy(lease)} for no key update`,
+    sql`select lanes::text from files where id = ${lease.rowId}::uuid and ${heldBy(lease)} for no key update`,
   )
   if (writer?.lanes)
-    await endLanes(tx, { fileId: lease.fileId, lanes: writer.lanes, status: 'transferred' }, nowMs)
+    await endLanes(tx, { fileId: lease.rowId, lanes: writer.lanes, status: 'transferred' }, nowMs)
   const found = await rows(
     tx,
     sql`
     with open as (
       select id, reserved_bytes, counted_bytes, coalesce(length_bytes, ${lengthBytes}::bigint) as length_bytes
-      from files where id = ${lease.fileId}::uuid and ${heldBy(lease)} and status = 'uploading'
+      from files where id = ${lease.rowId}::uuid and ${heldBy(lease)} and status = 'uploading'
         and concat is distinct from 'partial'
       for update
     ), done as (
@@ -205,6 +205,6 @@ export async function recordFound(
     select id from done`,
   )
   if (found.length === 0) return undefined
-  await deleteBytes(tx, lease.fileId)
+  await deleteBytes(tx, lease.rowId)
   return status
 }

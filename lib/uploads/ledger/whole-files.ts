@@ -41,7 +41,7 @@ export function createWholeRecorder({ db, clock, emitEvents }: Deps): (whole: Wh
     inGroups<Whole, boolean>(
       async (group) => {
         const recorded = await record(group)
-        return group.map(({ lease }) => recorded.has(lease.fileId))
+        return group.map(({ lease }) => recorded.has(lease.rowId))
       },
       { most: MAX_AT_ONCE, gatherMs: GATHER_WRITES_MS, keyOf: ({ workspaceId }) => workspaceId },
     )
@@ -102,9 +102,9 @@ async function record(
 
 /** The files sorted by id, as in every statement that locks several files. */
 function wantedOf(group: Whole[], nowMs: number): SQL {
-  const ordered = group.toSorted((a, b) => (a.lease.fileId < b.lease.fileId ? -1 : 1))
+  const ordered = group.toSorted((a, b) => (a.lease.rowId < b.lease.rowId ? -1 : 1))
   const wanted = ordered.map(({ lease, fromBytes, toBytes, crc32, storedAt, foundType }) => ({
-    id: lease.fileId,
+    id: lease.rowId,
     claim: lease.claim,
     from_bytes: fromBytes,
     to_bytes: toBytes,

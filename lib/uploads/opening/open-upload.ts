@@ -41,7 +41,7 @@ export async function openUpload(
   // A plan made while another writer holds the lease would be out of date, because that writer binds parts.
   const mayPlan = !upload.leased && !isNewLength(incoming, upload)
   const plan = mayPlan ? { fence, offsetBytes, bound, boundEnds } : undefined
-  const file = { fileId: upload.id, tokenId: token.id, plan, fromBytes: incoming.offsetBytes }
+  const file = { rowId: upload.id, tokenId: token.id, plan, fromBytes: incoming.offsetBytes }
   const taken = await span('lease', () => context.leases.take(file))
   if (!taken) return undefined
   if (taken.resumed) {
@@ -109,7 +109,7 @@ export async function adoptUpload(
 ): Promise<Upload> {
   const { upload } = right
   const { boundEnds = [] } = first
-  const lease = context.leases.adopt({ ...first.claim, fileId: upload.id, fence: 1 })
+  const lease = context.leases.adopt({ ...first.claim, rowId: upload.id, fence: 1 })
   try {
     const places = openPlaces(context, right.targets, upload)
     const limits = limitsOfTargets(context, right.targets)

@@ -32,7 +32,7 @@ export async function lanesOf(
   if (!lanes) return undefined
   await Promise.all(lanes.map((lane) => leases.incoming.passed(lane)))
   const held = (await readLanes(db, lanes)).filter(({ leased }) => leased)
-  await Promise.all(held.map(({ id: fileId, fence }) => leases.waitUntilFree({ fileId, fence })))
+  await Promise.all(held.map(({ id, fence }) => leases.waitUntilFree({ rowId: id, fence })))
   await markLanesInterrupted(db, id, clock.now())
   return readLanes(db, lanes)
 }

@@ -10,7 +10,7 @@ import type { PartLimits } from '../rules/part-plan.ts'
  * bucket may hold, which part numbers are bound, and the lease.
  */
 export type Upload = {
-  /** The file's id. The lease has the id of the row that is written, which is another one for a lane. */
+  /** The file's id. For a lane, the lease is on another row. */
   readonly fileId: string
   /** True if this is only a range of the file: see `lanes.ts`. */
   readonly isLane: boolean

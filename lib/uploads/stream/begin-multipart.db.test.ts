@@ -46,7 +46,7 @@ it.each([
 it('records no multipart upload for a writer whose lease is being taken over', async () => {
   const client = await site.client(node)
   const fileId = fileIdOf(await client.begin(20 * MiB))
-  const { lease } = (await node.context.leases.take({ fileId, tokenId: null, plan: undefined }))!
+  const { lease } = (await node.context.leases.take({ rowId: fileId, tokenId: null, plan: undefined }))!
   let recorded: Promise<string> | undefined
   await database.db.transaction(async (tx) => {
     await tx.execute(sql`update files set lease_holder = 'the next one' where id = ${fileId}::uuid`)

@@ -42,7 +42,7 @@ async function begin(
     if (isSluiceError(error))
       await bucket
         .abortMultipart({ key: target.key, multipartId }, { signal: AbortSignal.timeout(LINGER_MS) })
-        .catch((err) => log.info({ fileId: lease.fileId, err }, 'could not abort a multipart upload'))
+        .catch((err) => log.info({ fileId: lease.rowId, err }, 'could not abort a multipart upload'))
     throw error
   }
 }

@@ -182,7 +182,7 @@ describe('part numbers have no gap and a late part does no damage', () => {
   it("when the database's response to recording a part is lost", async () => {
     const url = await begin()
     const { db, leases } = node.context
-    const { lease } = (await leases.take({ fileId: fileIdOf(url), tokenId: null, plan: undefined }))!
+    const { lease } = (await leases.take({ rowId: fileIdOf(url), tokenId: null, plan: undefined }))!
     const part = { number: 1, offsetBytes: 0, sizeBytes: 6 * MiB, etags: ['"1"'], crc32: 0 }
     const bound = { recordedParts: 1, recordedBytes: 6 * MiB, boundEnds: [14 * MiB] }
     await advance(db, lease, { fromBytes: 0, toBytes: 6 * MiB, crc32: 0, part, bound }, site.clock.now())
@@ -198,7 +198,7 @@ describe('part numbers have no gap and a late part does no damage', () => {
     const url = await begin()
     const { context } = node
     const file = sql`id = ${fileIdOf(url)}::uuid`
-    await context.leases.take({ fileId: fileIdOf(url), tokenId: null, plan: undefined })
+    await context.leases.take({ rowId: fileIdOf(url), tokenId: null, plan: undefined })
     await database.db.execute(sql`update files set bound_ends = array[${8 * MiB}::bigint] where ${file}`)
     const at = { pipeId: site.pipe.id, fileId: fileIdOf(url) }
     const right = await context.rights.toContinue(client.token, at)

@@ -32,7 +32,7 @@ export class Tails {
     this.#context = context
     this.#upload = upload
     this.#recorder = recorder
-    this.#seal = context.tailCipher.sealer(upload.lease.fileId)
+    this.#seal = context.tailCipher.sealer(upload.lease.rowId)
   }
 
   /** Writes the bytes and moves the offset over them. Without `attached`, the client is still sending. */
@@ -111,7 +111,7 @@ export function withTail<Result>(
   const { fromBytes, toBytes, body, signal } = tailed
   const tailBytes = toBytes - fromBytes
   return withMemory(memory, { bytes: tailBytes, signal }, async () => {
-    const tail = await lease.whileHeld(readTail(context, lease.fileId, { fromBytes, toBytes }))
+    const tail = await lease.whileHeld(readTail(context, lease.rowId, { fromBytes, toBytes }))
     // Another writer has already sent the tail in a part.
     if (tail.reduce((sum, piece) => sum + piece.length, 0) !== tailBytes) throw lostLease()
     const tailCrc = tail.reduce((crc, piece) => crc32(piece, crc), 0)
