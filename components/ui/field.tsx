@@ -17,7 +17,7 @@ function useFieldError(field: string): string | undefined {
 }
 
 const box =
-  'w-full rounded-md border bg-raised text-ink shadow-raised placeholder:text-ink-faint/80 disabled:opacity-60 disabled:bg-sunken focus:outline-2 focus:outline-water focus:outline-offset-0'
+  'w-full rounded-md border bg-raised text-ink shadow-raised placeholder:text-ink-faint/80 disabled:opacity-60 disabled:bg-sunken focus:outline-2 focus:outline-(--focus) focus:outline-offset-0'
 
 type Extra = { label: ReactNode; hint?: ReactNode; optional?: boolean; className?: string }
 

@@ -4,6 +4,7 @@ import { expectAccessible } from '../../test/support/axe.ts'
 import { api, expect, listen, test } from '../../test/support/browser.ts'
 import { openDecider } from '../../test/support/decider.ts'
 import { file, holdBodies, keptUrls, MIB } from '../../test/support/kit-site.ts'
+import { sampleOf } from '../../test/support/sample-files.ts'
 
 /** Tests upload links, which are created in the dashboard and used without an account. */
 type Pipe = { id: string; uploadUrl: string }
@@ -233,4 +234,59 @@ test('a right-to-left language mirrors a link and its uploads, and fits every wi
     expect(remove!.x - end!.x).toBeLessThan(end!.x + end!.width - name!.x - name!.width)
   }
   await expectAccessible(page, 'a link from right to left')
+})
+
+test("a workspace's name, logo, color and text replace Sluice's on its links, and its logo cannot run script", async ({
+  owner,
+  page,
+  demo,
+}) => {
+  test.slow()
+  const pipe = await openPipe(demo)
+  const { url } = await api<Link>(demo, 'POST', '/upload-links', { pipeId: pipe.id, title: 'Films' })
+  await owner.goto('/dashboard/settings/link-pages')
+  const script = '<script>globalThis.hasRun = true</script>'
+  const logo = (name: string, buffer: Buffer) => ({ name, mimeType: 'image/png', buffer })
+  const save = () => owner.getByRole('button', { name: 'Save' }).click()
+  await owner.getByLabel('Logo').setInputFiles(logo('logo.png', Buffer.from(`<svg>${script}</svg>`)))
+  await save()
+  await expect(owner.getByText('Must be a PNG, JPEG or WebP image.')).toBeVisible()
+  await owner.getByLabel('Logo').setInputFiles(logo('large.png', Buffer.alloc(101 * 1024)))
+  await expect(owner.getByText('The image has more than 100 KiB.')).toBeVisible()
+  await expect(owner.getByLabel('Logo')).toHaveValue('')
+  // An image for some programs, and a page for those that guess.
+  const both = Buffer.concat([sampleOf('png'), Buffer.from(`<html>${script}`)])
+  await owner.getByLabel('Logo').setInputFiles(logo('logo.png', both))
+  await owner.getByRole('textbox', { name: 'Name' }).fill('Acme Films')
+  await owner.getByRole('textbox', { name: 'Color' }).fill('#ffd400')
+  await owner.getByRole('textbox', { name: 'Text' }).fill('Questions? Ask Ada.')
+  const preview = owner.getByRole('figure')
+  await expect(preview).toContainText('Acme Films')
+  await expect(preview.locator('img')).toHaveAttribute('src', /^blob:/)
+  await save()
+  await expect(owner.getByLabel('Remove the logo')).toBeVisible()
+  await expectAccessibleEverywhere(owner, 'the settings of link pages')
+
+  await page.goto(url)
+  await expect(page).toHaveTitle('Films · Acme Films')
+  await expect(page.getByRole('banner')).toHaveText('Acme Films')
+  await expect(page.getByText('Questions? Ask Ada.')).toBeVisible()
+  await expectAccessibleEverywhere(page, 'a link with a name and a color')
+  const src = await page.getByRole('banner').locator('img').getAttribute('src')
+  const opened = await page.goto(src!)
+  expect(opened!.headers()).toMatchObject({
+    'content-type': 'image/png',
+    'x-content-type-options': 'nosniff',
+    'content-security-policy': "default-src 'none'; sandbox",
+    'cache-control': 'public, max-age=31536000, immutable',
+  })
+  expect(await page.evaluate('globalThis.hasRun')).toBeUndefined()
+  await owner.getByLabel('Remove the logo').check()
+  await owner.getByRole('textbox', { name: 'Name' }).fill('')
+  await owner.getByRole('textbox', { name: 'Color' }).fill('')
+  await owner.getByRole('textbox', { name: 'Text' }).fill('')
+  await save()
+  await expect(owner.getByLabel('Remove the logo')).toHaveCount(0)
+  await page.goto(url)
+  await expect(page.getByRole('banner')).toHaveText('Sluice')
 })

@@ -35,6 +35,7 @@ const SETS: Record<string, string> = {
   changeRole: 'people',
   changeAlertSettings: 'alerts',
   changeWorkspace: 'workspace',
+  changeLinkPages: 'linkPages',
 }
 
 const WITH_PRUNE = 'deletes items that the file does not list'
@@ -43,6 +44,7 @@ const PUBLIC_KEY = 'manages the keys of people or partners, which change more of
 const FLEET = 'manages devices, which change more often than the file'
 const ACT = 'is a one-time action'
 const LOCK = 'manages the lock of sluice apply itself'
+const IMAGE = 'an image, which a text file does not contain'
 const SETS_NOTHING: Record<string, string> = {
   deleteDataStore: WITH_PRUNE,
   deletePipe: WITH_PRUNE,
@@ -95,6 +97,8 @@ const SETS_NOTHING: Record<string, string> = {
   repairDestination: ACT,
   switchOn: ACT,
   resendInvitation: ACT,
+  saveLogo: IMAGE,
+  removeLogo: IMAGE,
   lockConfiguration: LOCK,
   unlockConfiguration: LOCK,
 }
@@ -103,6 +107,7 @@ const SETS_NOTHING: Record<string, string> = {
 const EVERYTHING = `
 version: 1
 workspace: { name: Films, requireSecondFactor: true }
+linkPages: { name: Acme Films, color: "#6d28d9", text: Questions? Ask Ada. }
 dataStores:
   - name: archive
     provider: other

@@ -10,6 +10,7 @@ import { networkOf, takeForAddress, takeFromLimit } from '../platform/rate-limit
 import type { Runtime } from '../platform/runtime.ts'
 import { uploadUrlOf } from '../workspace/pipes/pipe.ts'
 import { issuedTokenAnswer } from '../workspace/tokens/token.ts'
+import { type LinkPages, readLinkPages } from './link-pages.ts'
 import { stateOf, type UploadLinkRow, uploadLinkAnswer } from './upload-link.ts'
 
 export const openLinkInput = z.strictObject({
@@ -48,8 +49,9 @@ const TOKEN_MS = hours(1)
 type OpenedRow = UploadLinkRow & { pipeTypes: string[] }
 type LinkRuntime = Pick<Runtime, 'db' | 'clock' | 'config'>
 type Answer = z.input<typeof openLinkAnswer>
-/** Shown to anyone who has the code. */
-export type ShownLink = Omit<Answer, 'upload'>
+/** Shown to anyone who has the code; `pages` is how the workspace's link pages look. */
+type Shown = Omit<Answer, 'upload'>
+export type ShownLink = Shown & { pages: LinkPages }
 
 /**
  * Returns what a link's visitor sees and may do. An open link gives visitors with its password a token that creates
@@ -72,10 +74,11 @@ export async function openLink(
 
 /** What the link's page shows before its script opens the link. */
 export async function lookAtLink(runtime: LinkRuntime, code: string, address: string): Promise<ShownLink> {
-  return show(await linkOf(runtime, code, address), runtime)
+  const row = await linkOf(runtime, code, address)
+  return { ...show(row, runtime), pages: await readLinkPages(runtime, row.workspaceId) }
 }
 
-function show(row: OpenedRow, { clock }: Pick<LinkRuntime, 'clock'>, mayUpload = false): ShownLink {
+function show(row: OpenedRow, { clock }: Pick<LinkRuntime, 'clock'>, mayUpload = false): Shown {
   const left = (most: number | null, used: number) => (most === null ? null : Math.max(0, most - used))
   const hasPassword = row.passwordHash !== null
   return {

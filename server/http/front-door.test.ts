@@ -109,6 +109,12 @@ it("hides an upload link's address from other sites and search engines", async (
   ])
 })
 
+it('lets a logo that is opened by itself do nothing', async () => {
+  const { answer } = await ask('GET', '/u/logo/a')
+  open()
+  expect((await answer).headers.get('content-security-policy')).toBe("default-src 'none'; sandbox")
+})
+
 it('returns 400 for two Host headers, even if both are valid', async () => {
   open()
   const { port } = server.address() as AddressInfo

@@ -263,7 +263,10 @@ function assertOurHost(req: IncomingMessage, hosts: ReadonlySet<string>): void {
 
 /** Next reads the nonce from the request's policy and adds it to its scripts. */
 function nonce(req: IncomingMessage, res: ServerResponse, { config }: Runtime, dev: boolean): void {
-  const policy = contentSecurityPolicy(randomBytes(16).toString('base64'), config.uploadUrl, dev)
+  const isLogo = req.url!.startsWith('/u/logo/')
+  const policy = isLogo
+    ? IMAGE_POLICY
+    : contentSecurityPolicy(randomBytes(16).toString('base64'), config.uploadUrl, dev)
   req.headers['content-security-policy'] = policy
   res.setHeader('Content-Security-Policy', policy)
 }
@@ -287,6 +290,9 @@ function keepAddressSecret(res: ServerResponse): void {
   res.setHeader('Referrer-Policy', 'no-referrer')
   res.setHeader('X-Robots-Tag', 'noindex, nofollow')
 }
+
+/** A workspace's logo is only an image, even if it is opened by itself. */
+const IMAGE_POLICY = "default-src 'none'; sandbox"
 
 /**
  * The Content-Security-Policy for pages. It allows only scripts with the nonce, and connections only to this server and

@@ -26,6 +26,7 @@ import { listTokens } from '#lib/workspace/tokens/given-tokens.ts'
 import { issueToken } from '#lib/workspace/tokens/issue-token.ts'
 import { tokenInput } from '#lib/workspace/tokens/token.ts'
 import type { TestRuntime } from './runtime.ts'
+import { sampleOf } from './sample-files.ts'
 import { addFile } from './webhook-rows.ts'
 import { createTestWorkspace, makeReady } from './workspace.ts'
 
@@ -268,6 +269,10 @@ export const RECIPES: Record<string, (mine: Furnished) => Recipe> = {
   listAccountKeys: () => ({}),
   listTurnedOff: () => ({}),
   switchOn: (mine) => ({ params: { id: mine.off.id } }),
+  showLinkPages: () => ({}),
+  changeLinkPages: () => ({ body: { name: 'Acme Films' } }),
+  saveLogo: () => ({ body: { image: sampleOf('png').toString('base64') } }),
+  removeLogo: () => ({}),
   showWorkspace: () => ({}),
   changeWorkspace: () => ({ body: { name: 'Renamed' } }),
   showAlertSettings: () => ({}),

@@ -90,6 +90,7 @@ export const DASHBOARD_PAGES = [
   '/dashboard/settings/workspace',
   '/dashboard/settings/members',
   '/dashboard/settings/keys',
+  '/dashboard/settings/link-pages',
   '/dashboard/settings/outputs',
   '/dashboard/settings/alerts',
   '/dashboard/settings/audit',

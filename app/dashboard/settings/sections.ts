@@ -9,6 +9,7 @@ export const WORKSPACE = [
   { href: '/dashboard/settings/workspace', title: 'General' },
   { href: '/dashboard/settings/members', title: 'Members' },
   { href: '/dashboard/settings/keys', title: 'Account keys' },
+  { href: '/dashboard/settings/link-pages', title: 'Link pages' },
   { href: '/dashboard/settings/outputs', title: 'Webhooks' },
   { href: '/dashboard/settings/alerts', title: 'Alerts' },
   { href: '/dashboard/settings/audit', title: 'Audit log' },

@@ -1,32 +1,17 @@
 import { notFound } from 'next/navigation'
-import { cache } from 'react'
 import { Notice } from '#components/ui/notice.tsx'
-import { isSluiceError } from '#lib/platform/kernel/errors.ts'
 import { hashSecret } from '#lib/platform/kernel/ids.ts'
-import { getRuntime } from '#lib/platform/runtime.ts'
-import { lookAtLink, type ShownLink } from '#lib/upload-links/open-link.ts'
-import { visitor } from '../../session.ts'
+import type { ShownLink } from '#lib/upload-links/open-link.ts'
 import { readTexts } from '../../texts.ts'
+import { look } from './look-at-link.ts'
 import { UploadLink } from './upload-link.tsx'
 
 type Props = { params: Promise<{ code: string }> }
 
-/** One lookup per request, since lookups of unknown codes are counted. */
-const look = cache(async (code: string): Promise<ShownLink | 'unknown' | 'limited'> => {
-  const { address } = await visitor()
-  try {
-    return await lookAtLink(getRuntime(), code, address)
-  } catch (error) {
-    if (isSluiceError(error) && error.code === 'not_found') return 'unknown'
-    if (isSluiceError(error) && error.code === 'rate_limited') return 'limited'
-    throw error
-  }
-})
-
 export async function generateMetadata({ params }: Props) {
   const link = await look((await params).code)
   return {
-    title: typeof link === 'string' ? (await readTexts()).linkPage.name : link.title,
+    title: typeof link === 'string' ? (await readTexts()).linkPage.name : titleOf(link),
     robots: { index: false, follow: false },
     referrer: 'no-referrer' as const,
   }
@@ -54,4 +39,8 @@ export default async function LinkPage({ params }: Props) {
       </noscript>
     </>
   )
+}
+
+function titleOf({ title, pages: { name } }: ShownLink) {
+  return name === null ? title : { absolute: `${title} · ${name}` }
 }

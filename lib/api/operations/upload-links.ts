@@ -2,6 +2,15 @@ import { z } from 'zod'
 import { pageAnswer } from '../../platform/db/page.ts'
 import { currentRequest } from '../../platform/kernel/request-context.ts'
 import {
+  changeLinkPages,
+  linkPagesAnswer,
+  linkPagesChanges,
+  logoInput,
+  readLinkPages,
+  removeLogo,
+  saveLogo,
+} from '../../upload-links/link-pages.ts'
+import {
   changeUploadLink,
   createUploadLink,
   deleteUploadLink,
@@ -69,6 +78,37 @@ export const uploadLinkOperations = [
     status: 204,
     problems: ['not_found'],
     run: ({ runtime, who, params }) => deleteUploadLink(runtime, who, params.id!),
+  }),
+  operation('GET /link-pages', {
+    id: 'showLinkPages',
+    right: 'see',
+    summary: "Show how the pages of the workspace's upload links look.",
+    answer: linkPagesAnswer,
+    run: ({ runtime, who }) => readLinkPages(runtime, who.workspaceId),
+  }),
+  operation('PATCH /link-pages', {
+    id: 'changeLinkPages',
+    right: 'administer',
+    summary: "Change the name, the color or the text on the pages of the workspace's upload links.",
+    body: linkPagesChanges,
+    answer: linkPagesAnswer,
+    run: ({ runtime, who, body }) => changeLinkPages(runtime, who, body),
+  }),
+  operation('PUT /link-pages/logo', {
+    id: 'saveLogo',
+    right: 'administer',
+    summary:
+      "Show a logo on the pages of the workspace's upload links: a PNG, JPEG or WebP image of at most 100 KiB, in Base64.",
+    body: logoInput,
+    answer: linkPagesAnswer,
+    run: ({ runtime, who, body }) => saveLogo(runtime, who, body),
+  }),
+  operation('DELETE /link-pages/logo', {
+    id: 'removeLogo',
+    right: 'administer',
+    summary: "Remove the logo from the pages of the workspace's upload links.",
+    answer: linkPagesAnswer,
+    run: ({ runtime, who }) => removeLogo(runtime, who),
   }),
   openOperation('POST /upload-links/open', {
     id: 'openUploadLink',

@@ -66,6 +66,7 @@ function textOf(format: string | undefined): string {
   if (format === 'uuid') return ID
   if (format === 'date-time') return '2026-11-22T09:24:11.000Z'
   if (format === 'date') return '2026-11-22'
+  if (format === 'base64') return 'iVBORw0KGgo='
   return '…'
 }
 

@@ -44,12 +44,20 @@ export const ROUTES: readonly Route[] = [
   { path: '/api/v1/senders/many', credential: 'before the body', bodyBytes: MIB, atOnce: LARGE },
   // The first body contains the code of a link. The statement that issues a token also checks the Sender's.
   { path: '/api/v1/upload-links/open', credential: 'with the body', bodyBytes: SMALL, atOnce: CALLING },
+  // A logo.
+  { path: '/api/v1/link-pages', credential: 'before the body', bodyBytes: 4 * SMALL, atOnce: CALLING },
   { path: '/api/v1/tokens', credential: 'with the body', bodyBytes: SMALL, atOnce: CALLING },
   { path: '/api/v1/events/stream', credential: 'before the body', bodyBytes: SMALL },
   { path: '/api/v1', credential: 'before the body', bodyBytes: SMALL, atOnce: CALLING },
   { path: '/api/auth', credential: 'with the body', bodyBytes: SMALL, atOnce: SIGNING_IN },
   { path: '/api/inbox', credential: 'with the body', bodyBytes: 4 * SMALL },
   { path: '/api', credential: 'before the body', bodyBytes: SMALL },
+  {
+    path: '/dashboard/settings/link-pages',
+    credential: 'with the body',
+    bodyBytes: 4 * SMALL,
+    atOnce: RENDERING,
+  },
   // The names of many Senders, a list of addresses to import from, and a webhook whose signature is explained.
   { path: '/dashboard/senders', credential: 'with the body', bodyBytes: MIB, atOnce: RENDERING },
   { path: '/dashboard/pipes/*/import', credential: 'with the body', bodyBytes: MIB, atOnce: LARGE },

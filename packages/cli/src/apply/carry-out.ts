@@ -81,6 +81,7 @@ async function create(sluice: Sluice, step: Step, ids: Ids): Promise<string | un
       return undefined
     // These always exist, so they are never created.
     case 'alerts':
+    case 'link pages':
     case 'workspace':
       return undefined
   }
@@ -88,6 +89,7 @@ async function create(sluice: Sluice, step: Step, ids: Ids): Promise<string | un
 
 async function change(sluice: Sluice, step: Step, ids: Ids): Promise<void> {
   if (step.kind === 'alerts') return void (await sluice.changeAlertSettings(step.fields))
+  if (step.kind === 'link pages') return void (await sluice.changeLinkPages(step.fields))
   if (step.kind === 'workspace') return void (await sluice.changeWorkspace(step.fields))
   if (step.kind === 'hook') {
     const whole = { ...ids.hooks.get(hookKey(step.id!, step.name)), ...step.fields }

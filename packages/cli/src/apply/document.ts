@@ -26,6 +26,7 @@ export type Document = {
   /** Identified by their email addresses. */
   people: Thing[] | undefined
   workspace: Fields | undefined
+  linkPages: Fields | undefined
   /** By kind of alert. */
   alerts: Fields | undefined
 }
@@ -34,7 +35,7 @@ type Environment = Record<string, string | undefined>
 
 const VERSION = 1
 const LISTS = ['dataStores', 'pipes', 'senders', 'outputs', 'people'] as const
-const MAPS = ['workspace', 'alerts'] as const
+const MAPS = ['workspace', 'linkPages', 'alerts'] as const
 
 export function readDocument(file: string, env: Environment): Document {
   const missing = new Set<string>()
@@ -56,6 +57,7 @@ export function readDocument(file: string, env: Environment): Document {
     outputs: list('outputs'),
     people: list('people'),
     workspace: map('workspace'),
+    linkPages: map('linkPages'),
     alerts: map('alerts'),
   }
 }

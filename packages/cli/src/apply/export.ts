@@ -56,6 +56,7 @@ export function toDocument(found: Workspace, secrets: string[]): object {
     outputs: outputsOf(workspace.outputs, 'workspace'),
     // No account key has owner permissions, so apply could not appoint owners.
     people: workspace.people.map(({ fields }) => fields).filter(({ role }) => role !== 'owner'),
+    linkPages: workspace.linkPages,
     alerts: workspace.alerts,
   }
 }

@@ -8,7 +8,16 @@ import type { Found, Workspace } from './workspace.ts'
  * The steps that make a workspace match a configuration file, in an order in which they can be carried out. Nothing
  * here calls the server.
  */
-export type Kind = 'data store' | 'pipe' | 'sender' | 'output' | 'hook' | 'person' | 'workspace' | 'alerts'
+export type Kind =
+  | 'data store'
+  | 'pipe'
+  | 'sender'
+  | 'output'
+  | 'hook'
+  | 'person'
+  | 'workspace'
+  | 'link pages'
+  | 'alerts'
 
 export type Step = {
   action: 'create' | 'change' | 'delete'
@@ -52,7 +61,8 @@ export function makePlan(wanted: Document, found: Workspace, { secrets, prune }:
   const people = comparePeople(wanted.people, found.people)
   const alerts = compareAlerts(wanted.alerts, found.alerts)
   const workspace = compareSet('workspace', wanted.workspace, found.workspace)
-  const all = [stores, pipes, ...ofPipes, outputs, senders, people, alerts, workspace]
+  const linkPages = compareSet('link pages', wanted.linkPages, found.linkPages)
+  const all = [stores, pipes, ...ofPipes, outputs, senders, people, alerts, linkPages, workspace]
   const unlisted = all.flatMap((one) => one.unlisted).reverse()
   return {
     steps: [...all.flatMap((one) => one.steps), ...(prune ? unlisted : [])],

@@ -14,6 +14,7 @@ export type Workspace = {
   people: (Found & { isInvited: boolean })[]
   /** Settings that exist only once per workspace. */
   workspace: Fields
+  linkPages: Fields
   alerts: Fields
 }
 
@@ -27,15 +28,17 @@ const OF_OUTPUTS = [
 const OF_HOOKS = ['id', 'name', 'createdAt', 'updatedAt', 'previousSecretUntil', 'failingSince', 'fault']
 
 export async function readWorkspace(sluice: Sluice): Promise<Workspace> {
-  const [dataStores, pipes, senders, outputs, people, { id: _, ...workspace }, alerts] = await Promise.all([
-    all(sluice.listDataStores({ limit: 100 })),
-    all(sluice.listPipes({ limit: 100 })),
-    all(sluice.listSenders({ limit: 100 })),
-    sluice.listOutputs(),
-    readPeople(sluice),
-    sluice.showWorkspace(),
-    sluice.showAlertSettings(),
-  ])
+  const [dataStores, pipes, senders, outputs, people, { id: _, ...workspace }, pages, alerts] =
+    await Promise.all([
+      all(sluice.listDataStores({ limit: 100 })),
+      all(sluice.listPipes({ limit: 100 })),
+      all(sluice.listSenders({ limit: 100 })),
+      sluice.listOutputs(),
+      readPeople(sluice),
+      sluice.showWorkspace(),
+      sluice.showLinkPages(),
+      sluice.showAlertSettings(),
+    ])
   const ofPipes = pipes.map(async (pipe) => {
     const { id } = pipe
     const [outputs, hooks] = await Promise.all([sluice.listPipeOutputs({ id }), sluice.listHooks({ id })])
@@ -55,6 +58,7 @@ export async function readWorkspace(sluice: Sluice): Promise<Workspace> {
     outputs: outputs.data.map((output) => toFound(output, OF_OUTPUTS)),
     people,
     workspace,
+    linkPages: { name: pages.name, color: pages.color, text: pages.text },
     alerts,
   }
 }
