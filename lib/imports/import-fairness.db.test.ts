@@ -18,11 +18,11 @@ const ETAG = '"one"'
 const PATIENCE = { timeout: 20_000, interval: 20 }
 
 let database: DatabaseHandle
-let sites: Site[] = []
+const sites: Site[] = []
 beforeAll(async () => {
   database = await openTestDatabase()
   const options = { pipe: { source: { http: true, url: true } } }
-  sites = [await createSite(database, options), await createSite(database, options)]
+  for (let n = 0; n < 4; n++) sites.push(await createSite(database, options))
 })
 afterAll(async () => {
   for (const site of sites) await site.close()
@@ -30,9 +30,10 @@ afterAll(async () => {
 })
 
 it('stops an import to make room for a waiting workspace, and continues it later', async () => {
-  const [greedy, modest] = sites as [Site, Site]
+  const [greedy, modest, ...others] = sites as [Site, Site, Site, Site]
   const bytes = randomBytes(24 * MiB)
   const ranges: string[] = []
+  const stalled: (() => void)[] = []
   const source = await openSource((req, res) => {
     const { range } = req.headers
     if (range !== undefined) ranges.push(`${req.url} ${range}`)
@@ -40,20 +41,23 @@ it('stops an import to make room for a waiting workspace, and continues it later
     // The source sends more than one part, and then stalls.
     const headers = { ETag: ETAG, 'Content-Type': 'video/mp4', 'Content-Length': bytes.length }
     res.writeHead(200, headers).write(bytes.subarray(0, 14 * MiB))
+    if (req.url === '/other.mp4') stalled.push(() => res.end(bytes.subarray(14 * MiB)))
   })
   const begin = (site: Site, name: string) => importOne(site, { url: `${source.url}/${name}.mp4` })
   const rowOf = (id: string) => readImportRow(database.db, id)
+  const theirs = await Promise.all(others.map((site) => begin(site, 'other')))
   const older = await begin(greedy, 'older')
   const newer = await begin(greedy, 'newer')
-  const worker = await startImporting(greedy, { importTerms: { atOnce: 2, lookMs: 50, renewMs: 100 } })
-  for (const id of [older, newer])
+  const worker = await startImporting(greedy, { importTerms: { atOnce: 4, lookMs: 50, renewMs: 100 } })
+  for (const id of [...theirs, older, newer])
     await expect.poll(async () => (await rowOf(id)).offsetBytes, PATIENCE).toBeGreaterThanOrEqual(5 * MiB)
 
   const third = await begin(modest, 'modest')
   await expect.poll(() => rowOf(third), PATIENCE).toMatchObject({ status: 'transferred' })
+  for (const finish of stalled) finish()
   await expect.poll(() => rowOf(newer), PATIENCE).toMatchObject({ status: 'transferred', failures: 0 })
   expect(await rowOf(older)).toMatchObject({ status: 'uploading', failures: 0, lastError: null })
-  // The newer import made room, and later continued where it had stopped. The older import was not affected.
+  // The newer import made room, and later continued where it had stopped. The others were not affected.
   expect(ranges).toEqual([expect.stringMatching(/^\/newer\.mp4 bytes=\d+-$/)])
   expect(Number(/=(\d+)/.exec(ranges[0]!)![1])).toBeGreaterThanOrEqual(5 * MiB)
   expect((await greedy.bucket.object(`${newer}/newer.mp4`)).equals(bytes)).toBe(true)

@@ -24,7 +24,7 @@ const create = async (site: Site, files: number) => {
 }
 const limits = () => ({ perWorkspace: 8, except: [], nowMs: Date.now() + minutes(1) })
 const claim = async (limit: number) => {
-  const claimed = await claimImports(database.db, { ...limits(), limit, claimMs: 60_000 })
+  const claimed = await claimImports(database.db, { ...limits(), limit, perOwner: limit, claimMs: 60_000 })
   return claimed.map(({ workspaceId }) => workspaceId).sort()
 }
 

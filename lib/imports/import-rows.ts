@@ -31,6 +31,7 @@ const isFree = sql`(claimed_until is null or claimed_until < now())`
 
 type ClaimLimits = {
   limit: number
+  perOwner: number
   perWorkspace: number
   /** The owners whose imports are not claimed now. */
   except: readonly string[]
@@ -45,12 +46,13 @@ const isNone = (owner: SQL, owners: readonly string[]) =>
 const CLAIMING = sql`hashtext('sluice imports')`
 
 /**
- * Claims up to `limit` due imports, but leaves each workspace with at most `perWorkspace` active imports. Owners with
+ * Claims up to `limit` due imports, `perOwner` of each owner, but leaves each workspace with at most `perWorkspace` active
+ * imports. Owners with
  * the fewest active imports come first, and among their workspaces those with the fewest.
  */
 export async function claimImports(
   db: Db,
-  { limit, perWorkspace, except, claimMs, nowMs }: ClaimLimits,
+  { limit, perOwner, perWorkspace, except, claimMs, nowMs }: ClaimLimits,
 ): Promise<ClaimedImport[]> {
   const now = sql`${new Date(nowMs).toISOString()}::timestamptz`
   return db.transaction(async (tx) => {
@@ -69,7 +71,9 @@ export async function claimImports(
         select workspace_id, ${ownerOf(sql`w.workspace_id`)} as owner
         from (select distinct workspace_id from imports where due_at <= ${now} and ${isFree}) w
       ), due as (
-        select i.file_id from waiting w left join running r on r.workspace_id = w.workspace_id
+        select i.file_id, i.due_at, coalesce(o.files, 0) as running,
+          row_number() over (partition by w.owner order by i.place, i.due_at, i.file_id) as place
+        from waiting w left join running r on r.workspace_id = w.workspace_id
         left join (select owner, sum(files) as files from running group by 1) o on o.owner = w.owner
         cross join lateral (
           select file_id, due_at, coalesce(r.files, 0) + row_number() over (order by due_at, file_id) as place
@@ -77,11 +81,12 @@ export async function claimImports(
           order by due_at, file_id limit greatest(0, ${perWorkspace}::int - coalesce(r.files, 0))
         ) i
         where ${isNone(sql`w.owner`, except)}
-        order by coalesce(o.files, 0) + row_number() over (partition by w.owner order by i.place, i.due_at, i.file_id),
-          i.due_at, i.file_id limit ${limit}::int
       ), claimed as (
         update imports set claim = gen_random_uuid(), claimed_until = ${until(claimMs)}
-        where file_id = any (array(select file_id from due)) returning *
+        where file_id = any (array(
+          select file_id from due where place <= ${perOwner}::int
+          order by running + place, due_at, file_id limit ${limit}::int
+        )) returning *
       )
       select c.file_id as "fileId", f.pipe_id as "pipeId", c.workspace_id as "workspaceId",
         ${ownerOf(sql`c.workspace_id`)} as owner, c.claim, c.sealed, c.sha256,

@@ -67,7 +67,10 @@ class ImportWorker {
     const { atOnce, claimMs } = this.#deps.terms
     const limit = atOnce - this.#runs.size
     if (limit === 0) return
-    const limits = { limit, perWorkspace: this.#limits.perWorkspace, except: this.#pausedOwners(), claimMs }
+    // Places stay free for others, so that an owner's slow sources do not delay them.
+    const perOwner = Math.max(1, Math.floor(limit / 2))
+    const except = [...this.#pausedOwners(), ...this.#ownersWith(limit)]
+    const limits = { limit, perOwner, perWorkspace: this.#limits.perWorkspace, except, claimMs }
     for (const claimed of await claimImports(db, { ...limits, nowMs: clock.now() }))
       this.#start(claimed, ended)
   }
@@ -75,6 +78,14 @@ class ImportWorker {
   #pausedOwners(): string[] {
     for (const [owner, pace] of this.#fruitless) if (pace.spend(0) === 0) this.#fruitless.delete(owner)
     return [...this.#fruitless.keys()]
+  }
+
+  /** The owners who have at least this many places on this node. */
+  #ownersWith(places: number): string[] {
+    const taken = new Map<string, number>()
+    for (const { claimed } of this.#runs.values())
+      taken.set(claimed.owner, (taken.get(claimed.owner) ?? 0) + 1)
+    return [...taken].filter(([, count]) => count >= places).map(([owner]) => owner)
   }
 
   #countFruitless(owner: string): void {
