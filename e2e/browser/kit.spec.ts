@@ -215,3 +215,16 @@ test('each drop is its own batch, sealed once all of its files are created, even
     .poll(() => batchOf('eight.txt'))
     .toMatchObject({ name: 'drop of 3', files: 3, sealedAt: expect.any(String) })
 })
+
+test('the texts are in the language that is set, and the page replaces some of them', async ({
+  demo,
+  page,
+}) => {
+  const element = `<UploadDropzone lang="fr" words={{ choose: 'Choisir mes photos' }} />`
+  await using customer = await openCustomer(demo, element)
+  await page.goto(customer.url)
+  await expect(page.getByText('Déposez des fichiers ou des dossiers ici')).toBeVisible()
+  await page.getByLabel('Choisir mes photos').setInputFiles(file('a.txt'))
+  await expect(page.getByRole('listitem')).toContainText('Envoyé')
+  await expect(page.getByRole('button', { name: 'Retirer a.txt de la liste' })).toBeVisible()
+})

@@ -41,6 +41,7 @@ describeWithDatabase("how a workspace's link pages look", (database) => {
     expect([logo!.type, Buffer.from(logo!.bytes)]).toEqual(['image/png', sampleOf('png')])
     await removeLogo(site.runtime, site.actor)
     expect(await findLogo(site.runtime, digestOf(logoUrl))).toBeUndefined()
+    expect(await findLogo(site.runtime, 'no\0digest')).toBeUndefined()
   })
 
   it.each(['svg', 'html', 'gif', 'text', 'empty'] as const)('refuses %s as a logo', async (sample) => {

@@ -5,7 +5,7 @@ import { linkPages } from '#drizzle/schema/index.ts'
 import { type Actor, recordAudit } from '../identity/audit/record-audit.ts'
 import { byteaParam, type Db, rows } from '../platform/db/database.ts'
 import { invalidRequest } from '../platform/kernel/errors.ts'
-import { nameField } from '../platform/kernel/parse-input.ts'
+import { isText, nameField } from '../platform/kernel/parse-input.ts'
 import type { CoreRuntime, Runtime } from '../platform/runtime.ts'
 
 /**
@@ -113,6 +113,7 @@ export async function findLogo(
   { db }: { db: Db },
   digest: string,
 ): Promise<{ type: string; bytes: Uint8Array<ArrayBuffer> } | undefined> {
+  if (!isText(digest)) return undefined
   const [found] = await rows<{ type: string; bytes: Uint8Array<ArrayBuffer> }>(
     db,
     sql`select logo_type as type, logo as bytes from link_pages where logo_digest = ${digest} limit 1`,
