@@ -148,19 +148,18 @@ async function listFailingOutputs(
   { workspaceId }: Actor,
   pipeId?: string,
 ): Promise<Attention[]> {
-  const of = (
-    state: 'failed' | 'pending',
-  ) => sql`(select * from deliveries where workspace_id = ${workspaceId}::uuid
-    and state = ${state} ${ofPipe(pipeId)} and not test order by id desc limit ${MOST}::int)`
+  const of = (state: 'failed' | 'pending') => sql`(select id, webhook_output_id, attempt_count from deliveries
+    where workspace_id = ${workspaceId}::uuid and state = ${state} ${ofPipe(pipeId)} and not test order by id desc limit ${MOST}::int)`
   const found = await rows<Failing>(
     db,
     sql`with undelivered as (
-      select * from ${of('failed')} failed union all select * from ${of('pending')} pending where attempt_count > 0
+      ${of('failed')} union all select * from ${of('pending')} pending where attempt_count > 0
+    ), counted as (
+      select webhook_output_id, count(*)::int as count, (array_agg(id order by id desc))[1] as newest from undelivered group by 1
     )
-    select distinct on (webhook_output_id) webhook_output_id as id, url, last_status as status, last_error as error,
-      (count(*) over (partition by webhook_output_id))::int as count,
-      floor(extract(epoch from created_at) * 1000)::float8 as "atMs"
-    from undelivered order by webhook_output_id, id desc`,
+    select c.webhook_output_id as id, c.count, d.url, d.last_status as status, d.last_error as error,
+      floor(extract(epoch from d.created_at) * 1000)::float8 as "atMs"
+    from counted c join deliveries d on d.id = c.newest order by 1`,
   )
   return found.map(({ id, count, url, atMs, ...attempt }) => ({
     tone: 'bad',

@@ -1,4 +1,4 @@
-import { eq } from 'drizzle-orm'
+import { eq, sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { attempts, counts, deliveries, files } from '#drizzle/schema/index.ts'
 import { describeWithDatabase } from '../../../test/support/databases.ts'
@@ -117,6 +117,20 @@ describeWithDatabase('the Overview figures', (database) => {
     expect(uploads!.filter(({ waiting }) => waiting)).toHaveLength(2)
     const none = await readFigures(runtime, actor, { range: '24h', pipeId: 'pipe_that_is_gone' })
     expect(none.open).toMatchObject({ uploading: 0, waiting: 0 })
+  })
+
+  it('count files that await a decision besides any number of uploads', async () => {
+    const runtime = testRuntime(database())
+    const { workspaceId, actor, pipe } = await createTestWorkspace(runtime)
+    await runtime.db.execute(sql`insert into files (id, workspace_id, pipe_id, sender_name, filename, expiry_seconds, expires_at)
+      select gen_random_uuid(), ${workspaceId}::uuid, ${pipe.id}, 'S', 'open', 3600, now() from generate_series(1, 1000)`)
+    await addFile(
+      runtime.db,
+      { workspaceId, pipeId: pipe.id },
+      { status: 'transferring', decision: 'deferred' },
+    )
+    const { columns } = await readMap(runtime, actor)
+    expect(columns[1]).toMatchObject([{ counts: { uploading: 1000, awaiting: 1 } }])
   })
 
   it('include webhooks from their first failed attempt on, and no rejections', async () => {

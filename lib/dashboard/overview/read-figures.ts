@@ -78,7 +78,7 @@ export async function readFigures(
           (count(*) filter (where coalesce(last_byte_at, created_at) < now() - interval '5 minutes'))::int as waiting
         from (select last_byte_at, created_at from files where workspace_id = ${workspaceId}::uuid and status = 'uploading'
           and erased_at is null and ${IS_FILE} ${ofPipe}
-          limit ${MAX_OPEN}::int) one`,
+          order by id desc limit ${MAX_OPEN}::int) one`,
     ),
   ])
   return { ...addUp(range, fromMs, found), open: open[0]! }

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { IS_FILE } from '#drizzle/schema/index.ts'
+import { type FileStatus, IS_FILE } from '#drizzle/schema/index.ts'
 import type { Actor } from '../../identity/audit/record-audit.ts'
 import { rows } from '../../platform/db/database.ts'
 import { days, seconds } from '../../platform/kernel/clock.ts'
@@ -16,6 +16,11 @@ const MOVING_MS = seconds(10)
 export async function readMap({ db, clock }: CoreRuntime, { workspaceId }: Actor): Promise<MapShape> {
   const mine = sql`workspace_id = ${workspaceId}::uuid`
   const since = (ms: number) => sql`${new Date(clock.now() - ms).toISOString()}::timestamptz`
+  // Only the index by workspace and status has this order. With an equal status, PostgreSQL may scan newer files of any
+  // status and workspace for the first rows.
+  const newest = (status: FileStatus) => sql`(select pipe_id, status, decision, last_byte_at from files
+    where ${mine} and status between ${status} and ${status} and erased_at is null and ${IS_FILE}
+    order by status desc, id desc limit ${MOST}::int)`
   const [pipes, stores, outputs] = await Promise.all([
     rows<MapInput['pipes'][number]>(
       db,
@@ -26,9 +31,7 @@ export async function readMap({ db, clock }: CoreRuntime, { workspaceId }: Actor
         select pipe_id, (count(*) filter (where status = 'uploading'))::int as uploading,
           (count(*) filter (where decision in ('asked', 'deferred')))::int as awaiting,
           bool_or(status = 'uploading' and last_byte_at > ${since(MOVING_MS)}) as moving
-        from (select pipe_id, status, decision, last_byte_at from files
-          where ${mine} and status in ('uploading', 'transferring') and erased_at is null
-            and ${IS_FILE} limit ${MOST}::int) one
+        from (${newest('uploading')} union all ${newest('transferring')}) one
         group by 1
       ), sent as (
         select d.pipe_id, array_agg(d.data_store_id::text order by d.position) as stores
