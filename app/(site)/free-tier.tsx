@@ -3,12 +3,14 @@ import { formatBytes } from '#components/format.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { SignUpLink } from './sign-up-link.tsx'
 
-export function FreeTier() {
+export function freeTransfer(): string {
   const { freeTierBytes } = getRuntime().config
-  const transfer =
-    freeTierBytes === 0 ? 'Unlimited transfer' : `${formatBytes(freeTierBytes)} of transfer a month`
+  return freeTierBytes === 0 ? 'Unlimited transfer' : `${formatBytes(freeTierBytes)} of transfer a month`
+}
+
+export function FreeTier() {
   const included = [
-    transfer,
+    freeTransfer(),
     'Unlimited Pipes, Senders and Data Stores',
     'Every webhook attempt kept for 30 days',
     'Each byte counts once, however often it is sent',

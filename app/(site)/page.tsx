@@ -1,7 +1,7 @@
 import { ArrowRight } from 'lucide-react'
 import { ButtonLink } from '#components/ui/button-link.tsx'
 import { Explain } from './explain.tsx'
-import { FreeTier } from './free-tier.tsx'
+import { FreeTier, freeTransfer } from './free-tier.tsx'
 import { HeroDemo } from './hero-demo.tsx'
 import { Properties } from './properties.tsx'
 import { SignUpLink } from './sign-up-link.tsx'
@@ -31,7 +31,7 @@ export default function Landing() {
               Read the quickstart
             </ButtonLink>
           </div>
-          <p className="mt-4 text-ink-faint text-sm">10 GB of transfer a month, unlimited Pipes, no card.</p>
+          <p className="mt-4 text-ink-faint text-sm">{freeTransfer()}, unlimited Pipes, no card.</p>
         </div>
         <HeroDemo />
       </section>

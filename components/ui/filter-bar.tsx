@@ -177,7 +177,7 @@ function ChoiceFilter({ filter, value, onApply }: Given<Choice>) {
       aria-label={filter.label}
       value={value}
       onChange={(event) => onApply(filter.name, event.target.value)}
-      className={`${box} select-arrow max-w-44 pr-7 max-sm:max-w-full max-sm:flex-1`}
+      className={`${box} select-arrow max-w-44 pr-7 max-sm:min-w-0 max-sm:max-w-full max-sm:flex-1`}
     >
       <option value="">{filter.label}: any</option>
       {filter.options.map(({ value, label }) => (

@@ -127,6 +127,14 @@ test('on a phone, a row without actions has no empty line in their place', async
   await expect(row.locator('td:visible').last()).toHaveAttribute('data-label', 'Last seen')
 })
 
+test('on a phone, an added filter fits the page with its button', async ({ owner: page, demo }) => {
+  const { id } = await newPipe(demo, 'A Pipe with a name that is wider than its filter')
+  await page.setViewportSize({ width: 390, height: 844 })
+  await page.goto(`/dashboard/files?pipeId=${id}`)
+  await expect(page.getByRole('button', { name: 'Remove the filter Pipe' })).toBeVisible()
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390)
+})
+
 test('at 1024 pixels, file names of usual length are not cut', async ({ owner: page, demo }) => {
   const token = await tokenFor(demo.baseUrl, demo.senderToken, demo.pipeId)
   await uploadEmpty(token, 'interview-2026-03-04.mp4')
