@@ -175,7 +175,7 @@ export function LinkToken() {
     <>
       <input ref={input} type="hidden" name="link" />
       <noscript>
-        <TextField name="link" label="The link from the email" mono autoComplete="off" />
+        <TextField name="link" label="The link from the email" mono />
       </noscript>
     </>
   )

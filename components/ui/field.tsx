@@ -16,6 +16,9 @@ function useFieldError(field: string): string | undefined {
   return /^\d+$/.test(entry) ? `Entry ${Number(entry) + 1}: ${text}` : `${entry}: ${text}`
 }
 
+/** For what only programs read, such as keys and addresses. */
+const MACHINE = { spellCheck: false, autoComplete: 'off', autoCapitalize: 'none' }
+
 const box =
   'w-full rounded-md border bg-raised text-ink shadow-raised placeholder:text-ink-faint/80 disabled:opacity-60 disabled:bg-sunken focus:outline-2 focus:outline-(--focus) focus:outline-offset-0'
 
@@ -65,6 +68,7 @@ export function TextField({ label, hint, optional, className, after, mono, name,
       <div className="flex gap-2">
         <input
           {...props}
+          {...(mono && MACHINE)}
           {...rest}
           className={clsx(box, edge, 'h-8 min-w-0 px-2.5 text-sm file:h-full', mono && 'font-mono text-xs')}
         />
@@ -82,6 +86,7 @@ export function TextArea({ label, hint, optional, className, mono, name, ...rest
     <Frame {...{ id, label, hint, optional, error, className }}>
       <textarea
         {...props}
+        {...(mono && MACHINE)}
         {...rest}
         className={clsx(box, edge, 'min-h-20 px-2.5 py-1.5 text-sm', mono && 'font-mono text-xs')}
       />
@@ -171,5 +176,41 @@ export function CheckField({ label, hint, className, name, ...rest }: CheckField
         )}
       </div>
     </div>
+  )
+}
+
+type CheckListProps = {
+  name: string
+  legend: string
+  options: readonly (readonly [value: string, label: ReactNode])[]
+  chosen: readonly string[] | null | undefined
+  hint?: string
+  disabled?: boolean
+  className?: string
+  /** What comes before the options. */
+  children?: ReactNode
+}
+
+/** A list of which several can be chosen. */
+export function CheckList(props: CheckListProps) {
+  const { name, legend, options, chosen, hint, disabled, className = 'space-y-2', children } = props
+  return (
+    <fieldset className="min-w-0">
+      <legend className="mb-2 font-medium text-sm">{legend}</legend>
+      <div className={className}>
+        {children}
+        {options.map(([value, label]) => (
+          <CheckField
+            key={value}
+            name={name}
+            value={value}
+            label={label}
+            defaultChecked={chosen?.includes(value)}
+            disabled={disabled}
+          />
+        ))}
+      </div>
+      {hint && <p className="mt-2 text-ink-faint text-xs">{hint}</p>}
+    </fieldset>
   )
 }

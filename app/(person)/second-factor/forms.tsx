@@ -16,7 +16,6 @@ function CodeField({ hint }: { hint: string }) {
       inputMode="text"
       autoComplete="one-time-code"
       autoFocus
-      spellCheck={false}
       maxLength={30}
       hint={hint}
       mono

@@ -1,4 +1,4 @@
-import { type ComponentProps, useState } from 'react'
+import { useState } from 'react'
 import { SelectField, TextArea, TextField } from '#components/ui/field.tsx'
 import type { DataStore } from '#lib/workspace/data-stores/data-store.ts'
 import type { FormPreset } from './provider-presets.ts'
@@ -64,7 +64,9 @@ export function Credentials({ provider, store, server }: CredentialsProps) {
       )}
       {kind === 'server' && (
         <>
-          <IdentifierField
+          <TextField
+            mono
+            className="sm:col-span-2"
             name="assumedRole"
             label="Role (ARN)"
             defaultValue={kept?.assumedRole ?? undefined}
@@ -79,14 +81,7 @@ export function Credentials({ provider, store, server }: CredentialsProps) {
 function AccessKey({ store }: { store: DataStore | undefined }) {
   return (
     <>
-      <TextField
-        name="accessKeyId"
-        label="Access key id"
-        defaultValue={store?.accessKeyId}
-        mono
-        spellCheck={false}
-        autoComplete="off"
-      />
+      <TextField name="accessKeyId" label="Access key id" defaultValue={store?.accessKeyId} mono />
       <Secret name="secretAccessKey" label="Secret access key" isKept={store !== undefined} />
     </>
   )
@@ -100,7 +95,6 @@ function Secret({ name, label, isKept }: { name: string; label: string; isKept: 
       label={label}
       type="password"
       mono
-      autoComplete="off"
       placeholder={isKept ? 'unchanged' : undefined}
       hint={isKept ? 'Leave empty to keep the current one.' : STORED}
     />
@@ -131,7 +125,9 @@ function Federation({ provider, given, server: { unreachable } }: FederationProp
         </p>
       )}
       {(FEDERATION_FIELDS[provider] ?? ROLE_FIELD).map(([name, label]) => (
-        <IdentifierField
+        <TextField
+          mono
+          className="sm:col-span-2"
           key={name}
           name={`federation.${name}`}
           label={label}
@@ -142,10 +138,6 @@ function Federation({ provider, given, server: { unreachable } }: FederationProp
       <AfterSaving />
     </>
   )
-}
-
-function IdentifierField(props: ComponentProps<typeof TextField>) {
-  return <TextField {...props} mono spellCheck={false} autoComplete="off" className="sm:col-span-2" />
 }
 
 function AfterSaving() {
@@ -167,8 +159,6 @@ function KeyFile({ account }: { account: string | undefined }) {
         name="serviceAccountKey"
         label="Or its content"
         mono
-        spellCheck={false}
-        autoComplete="off"
         placeholder={account ? 'unchanged' : '{ "type": "service_account", … }'}
         hint={account ? `Leave both empty to keep the current key of ${account}.` : STORED}
       />

@@ -52,8 +52,6 @@ export function DataStoreForm<Data = undefined>(props: Props<Data>) {
           defaultValue={store?.bucket}
           placeholder="acme-media"
           mono
-          spellCheck={false}
-          autoCapitalize="none"
         />
         {preset.fixedRegion ? (
           <input type="hidden" name="region" value={preset.fixedRegion} />
@@ -65,8 +63,6 @@ export function DataStoreForm<Data = undefined>(props: Props<Data>) {
             defaultValue={moved ? undefined : store?.region}
             placeholder={preset.regionExample}
             mono
-            spellCheck={false}
-            autoCapitalize="none"
           />
         )}
         {(preset.endpoint === null || (store && !moved)) && (
@@ -78,7 +74,6 @@ export function DataStoreForm<Data = undefined>(props: Props<Data>) {
             placeholder={preset.endpointExample ?? preset.endpoint ?? ''}
             mono
             inputMode="url"
-            spellCheck={false}
           />
         )}
         <TextField
@@ -89,7 +84,6 @@ export function DataStoreForm<Data = undefined>(props: Props<Data>) {
           placeholder="uploads/"
           mono
           hint="Every object key starts with this prefix."
-          spellCheck={false}
         />
       </div>
       <fieldset className="grid gap-4 border-t pt-5 sm:grid-cols-2">

@@ -23,8 +23,6 @@ export function AddKey({ senderId }: { senderId: string }) {
         placeholder="ssh-ed25519 AAAAC3Nza…"
         hint="One line, as in id_ed25519.pub: Ed25519, ECDSA, or RSA of at least 2048 bits."
         mono
-        spellCheck={false}
-        autoComplete="off"
       />
       <TextField
         name="subject"

@@ -2,7 +2,7 @@
 
 import type { ReactNode } from 'react'
 import { ActionForm } from '#components/ui/action-form.tsx'
-import { CheckField, TextField } from '#components/ui/field.tsx'
+import { CheckList, TextField } from '#components/ui/field.tsx'
 import type { FormState } from '#components/ui/form-state.ts'
 import type { Limits } from '#lib/workspace/senders/limits.ts'
 
@@ -30,28 +30,15 @@ export function LimitsForm({ action, limits, pipes, otherwise, children }: Props
     <ActionForm right="build" action={action} submit="Save" className="flex flex-col gap-5">
       {children}
       <div className="grid gap-5 sm:grid-cols-2">
-        <Choices legend="Only these Pipes" otherwise={otherwise}>
-          {choices.map(({ id, name }) => (
-            <CheckField
-              key={id}
-              name="pipeIds"
-              value={id}
-              label={name}
-              defaultChecked={pipeIds?.includes(id)}
-            />
-          ))}
-        </Choices>
-        <Choices legend="Only by" otherwise={otherwise}>
-          {SOURCES.map(([source, label]) => (
-            <CheckField
-              key={source}
-              name="sources"
-              value={source}
-              label={label}
-              defaultChecked={sources?.includes(source)}
-            />
-          ))}
-        </Choices>
+        <CheckList
+          name="pipeIds"
+          legend="Only these Pipes"
+          options={choices.map(({ id, name }) => [id, name] as const)}
+          chosen={pipeIds}
+          hint={otherwise}
+          className="max-h-48 space-y-1.5 overflow-y-auto"
+        />
+        <CheckList name="sources" legend="Only by" options={SOURCES} chosen={sources} hint={otherwise} />
       </div>
       <TextField
         name="silentHours"
@@ -63,17 +50,5 @@ export function LimitsForm({ action, limits, pipes, otherwise, children }: Props
         hint="Counted from the last sign-in, token request or file."
       />
     </ActionForm>
-  )
-}
-
-type ChoicesProps = { legend: string; otherwise: string; children: ReactNode }
-
-function Choices({ legend, otherwise, children }: ChoicesProps) {
-  return (
-    <fieldset className="flex min-w-0 flex-col gap-1.5">
-      <legend className="mb-1.5 font-medium text-sm">{legend}</legend>
-      <div className="flex max-h-48 flex-col gap-1.5 overflow-y-auto">{children}</div>
-      <p className="text-ink-faint text-xs">{otherwise}</p>
-    </fieldset>
   )
 }

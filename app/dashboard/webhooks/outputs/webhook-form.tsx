@@ -4,7 +4,7 @@ import { useRouter } from 'next/navigation'
 import { useState } from 'react'
 import { ActionForm } from '#components/ui/action-form.tsx'
 import { Chevron } from '#components/ui/chevron.tsx'
-import { CheckField, TextArea, TextField } from '#components/ui/field.tsx'
+import { CheckField, CheckList, TextArea, TextField } from '#components/ui/field.tsx'
 import { useSecretOnce } from '#components/ui/secret-once.tsx'
 import { LINK } from '#components/ui/text-link.tsx'
 import type { WebhookOutput } from '#lib/webhooks/outputs/webhook-output.ts'
@@ -86,8 +86,16 @@ function Address({ value, inboxUrl }: { value: string; inboxUrl: string }) {
 function Ends({ output }: { output: WebhookOutput | undefined }) {
   const [told, setTold] = useState(output?.events.includes('file.status_changed') ?? true)
   return (
-    <fieldset className="space-y-2">
-      <legend className="mb-2 font-medium text-sm">Send an event when a file is</legend>
+    <CheckList
+      name="statuses"
+      legend="Send an event when a file is"
+      options={ENDS}
+      chosen={output?.statuses}
+      disabled={!told}
+      {...(!told && {
+        hint: 'To receive any of these, also select “transferred, or partially transferred”.',
+      })}
+    >
       <CheckField
         name="events"
         value="file.status_changed"
@@ -95,22 +103,7 @@ function Ends({ output }: { output: WebhookOutput | undefined }) {
         checked={told}
         onChange={(event) => setTold(event.target.checked)}
       />
-      {ENDS.map(([status, label]) => (
-        <CheckField
-          key={status}
-          name="statuses"
-          value={status}
-          label={label}
-          defaultChecked={output?.statuses.includes(status)}
-          disabled={!told}
-        />
-      ))}
-      {!told && (
-        <p className="text-ink-faint text-xs">
-          To receive any of these, also select “transferred, or partially transferred”.
-        </p>
-      )}
-    </fieldset>
+    </CheckList>
   )
 }
 
@@ -151,30 +144,18 @@ function FurtherFields({ output, ofWorkspace, open }: FurtherProps) {
       </summary>
       <div className="mt-4 space-y-4">
         {!open && <NameField value={output?.name ?? 'Webhook'} />}
-        <fieldset className="space-y-2">
-          <legend className="mb-2 font-medium text-sm">Send an event when</legend>
-          {kinds.map(([kind, label]) => (
-            <CheckField
-              key={kind}
-              name="events"
-              value={kind}
-              label={
-                <>
-                  {label} <code className="text-ink-faint text-xs">{kind}</code>
-                </>
-              }
-              defaultChecked={output?.events.includes(kind)}
-            />
-          ))}
-        </fieldset>
+        <CheckList
+          name="events"
+          legend="Send an event when"
+          options={kinds.map(([kind, label]) => [kind, <Kind key={kind} kind={kind} label={label} />])}
+          chosen={output?.events}
+        />
         <TextArea
           name="headers"
           label="Request headers"
           optional
           mono
           rows={2}
-          spellCheck={false}
-          autoComplete="off"
           placeholder="X-Api-Key: …"
           hint={
             names.length > 0
@@ -185,5 +166,13 @@ function FurtherFields({ output, ofWorkspace, open }: FurtherProps) {
         {names.length > 0 && <CheckField name="dropHeaders" label="Remove all" />}
       </div>
     </details>
+  )
+}
+
+function Kind({ kind, label }: { kind: string; label: string }) {
+  return (
+    <>
+      {label} <code className="text-ink-faint text-xs">{kind}</code>
+    </>
   )
 }

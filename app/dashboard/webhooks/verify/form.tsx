@@ -34,23 +34,15 @@ export function VerifyForm({ outputs }: { outputs: { id: string; name: string }[
             label="Webhook output"
             options={outputs.map(({ id, name }) => [id, name])}
           />
-          <TextArea name="headers" label="Headers" mono rows={5} placeholder={EXAMPLE} spellCheck={false} />
+          <TextArea name="headers" label="Headers" mono rows={5} placeholder={EXAMPLE} />
           <TextArea
             name="body"
             label="Raw body"
             mono
             rows={8}
             placeholder='{"id":"…","event":"file.status_changed",…}'
-            spellCheck={false}
           />
-          <TextField
-            name="secret"
-            label="Secret that the receiver uses"
-            optional
-            type="password"
-            mono
-            autoComplete="off"
-          />
+          <TextField name="secret" label="Secret that the receiver uses" optional type="password" mono />
         </ActionForm>
       </Panel>
       <div aria-live="polite">{found ? <Findings found={found} /> : <Hints />}</div>

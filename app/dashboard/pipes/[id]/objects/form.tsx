@@ -3,7 +3,7 @@
 import { useState } from 'react'
 import { OBJECT_SETTINGS_IN_WORDS } from '#components/pipes/object-words.ts'
 import { ActionForm } from '#components/ui/action-form.tsx'
-import { CheckField, SelectField, TextArea, TextField } from '#components/ui/field.tsx'
+import { CheckList, SelectField, TextArea, TextField } from '#components/ui/field.tsx'
 import { Notice } from '#components/ui/notice.tsx'
 import type { ObjectSettings } from '#drizzle/schema/index.ts'
 import type { Pipe } from '#lib/workspace/pipes/pipe.ts'
@@ -23,7 +23,14 @@ export function ObjectForm({ pipe }: { pipe: Pipe }) {
       className="flex flex-col gap-5"
     >
       <ObjectFields object={pipe.object ?? {}} />
-      <TokensMaySet named={pipe.object?.tokensMaySet ?? []} />
+      <CheckList
+        name="tokensMaySet"
+        legend="A token may set"
+        options={Object.entries(OBJECT_SETTINGS_IN_WORDS)}
+        chosen={pipe.object?.tokensMaySet}
+        hint="Your backend can set the selected settings in a token. Metadata and tags are added to those above; other settings replace them."
+        className="grid gap-3 sm:grid-cols-3"
+      />
       <Refusals refusals={refusals} />
     </ActionForm>
   )
@@ -149,28 +156,5 @@ function Pairs({ name, pairs = {}, placeholder, children }: PairsProps) {
       placeholder={placeholder}
       hint={children}
     />
-  )
-}
-
-function TokensMaySet({ named }: { named: readonly string[] }) {
-  return (
-    <fieldset>
-      <legend className="font-medium text-sm">A token may set</legend>
-      <p className="mt-1 text-ink-faint text-xs">
-        Your backend can set the selected settings in a token. Metadata and tags are added to those above;
-        other settings replace them.
-      </p>
-      <div className="mt-3 grid gap-3 sm:grid-cols-3">
-        {Object.entries(OBJECT_SETTINGS_IN_WORDS).map(([name, words]) => (
-          <CheckField
-            key={name}
-            name="tokensMaySet"
-            value={name}
-            label={words}
-            defaultChecked={named.includes(name)}
-          />
-        ))}
-      </div>
-    </fieldset>
   )
 }
