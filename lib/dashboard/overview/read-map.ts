@@ -9,6 +9,8 @@ import { drawMap, type MapInput, type MapShape } from './draw-map.ts'
 
 /** Counting stops at this number, and so does the number of Pipes that are read. */
 const MOST = 1000
+/** Counting open files stops once this many of a status have been read: their rows are wide. */
+const MOST_OPEN = 500
 /** An upload is moving while bytes are confirmed at least this often. */
 const MOVING_MS = seconds(10)
 
@@ -20,7 +22,7 @@ export async function readMap({ db, clock }: CoreRuntime, { workspaceId }: Actor
   // status and workspace for the first rows.
   const newest = (status: FileStatus) => sql`(select pipe_id, status, decision, last_byte_at from files
     where ${mine} and status between ${status} and ${status} and erased_at is null and ${IS_FILE}
-    order by status desc, id desc limit ${MOST}::int)`
+    order by status desc, id desc limit ${MOST_OPEN}::int)`
   const [pipes, stores, outputs] = await Promise.all([
     rows<MapInput['pipes'][number]>(
       db,
