@@ -36,11 +36,14 @@ function touched(node: PlanNode): number {
   return rows.reduce((sum, name) => sum + (node[name] ?? 0), 0) * (node['Actual Loops'] ?? 0)
 }
 
-/** The growing tables that a plan scans completely, not counting months without rows. */
+/** A month with hardly any rows, such as one whose last hour is still kept, is fastest to read completely. */
+const SMALL_MONTH_ROWS = 500
+
+/** The growing tables that a plan scans completely, not counting small months. */
 export function scansWhole(plan: PlanNode): string[] {
   return nodesOf(plan)
     .filter((node) => node['Node Type'] === 'Seq Scan' && isRun(node) && isGrowing(node))
-    .filter((node) => tableOf(node) === node['Relation Name'] || touched(node) > 0)
+    .filter((node) => tableOf(node) === node['Relation Name'] || touched(node) > SMALL_MONTH_ROWS)
     .map(tableOf)
 }
 
