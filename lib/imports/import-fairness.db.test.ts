@@ -11,7 +11,7 @@ import {
   startImporting,
 } from '../../test/support/import-site.ts'
 import { createSite, type Site } from '../../test/support/upload-site.ts'
-import type { DatabaseHandle } from '../platform/db/database.ts'
+import { type DatabaseHandle, rows } from '../platform/db/database.ts'
 
 const MiB = 1024 * 1024
 const ETAG = '"one"'
@@ -62,6 +62,55 @@ it('stops an import to make room for a waiting workspace, and continues it later
   expect(Number(/=(\d+)/.exec(ranges[0]!)![1])).toBeGreaterThanOrEqual(5 * MiB)
   expect((await greedy.bucket.object(`${newer}/newer.mp4`)).equals(bytes)).toBe(true)
   expect((await modest.bucket.object(`${third}/modest.mp4`)).equals(bytes)).toBe(true)
+  await worker.stop()
+  await source.close()
+})
+
+/** A source that sends the first bytes of each file and then nothing more. */
+async function openStalledSource() {
+  await database.db.execute(sql`delete from imports`)
+  const asked: string[] = []
+  const source = await openSource((req, res) => {
+    asked.push(req.url!)
+    res.writeHead(200, { ETag: ETAG, 'Content-Type': 'video/mp4', 'Content-Length': 1024 }).write('first')
+  })
+  const begin = (site: Site, name: string) => importOne(site, { url: `${source.url}/${name}.mp4` })
+  return { source, asked, begin }
+}
+
+it('keeps places free for other owners', async () => {
+  const [greedy, modest] = sites as [Site, Site]
+  const { source, asked, begin } = await openStalledSource()
+  for (let n = 0; n < 4; n++) await begin(greedy, 'greedy')
+  // No claim is renewed, so none gives up its place.
+  const worker = await startImporting(greedy, { importTerms: { atOnce: 4, lookMs: 20, renewMs: 60_000 } })
+  await expect.poll(() => asked, PATIENCE).toEqual(['/greedy.mp4', '/greedy.mp4'])
+  await begin(modest, 'modest')
+  await expect.poll(() => asked, PATIENCE).toContain('/modest.mp4')
+  await worker.stop()
+  await source.close()
+})
+
+it('stops no import for an owner who already has a place on the node', async () => {
+  const [greedy, ...others] = sites as [Site, Site, Site, Site]
+  const { source, asked, begin } = await openStalledSource()
+  for (const site of others) await begin(site, 'other')
+  for (let n = 0; n < 3; n++) await begin(greedy, 'greedy')
+  const worker = await startImporting(greedy, { importTerms: { atOnce: 6, lookMs: 50, renewMs: 50 } })
+  await expect.poll(() => asked.length, PATIENCE).toBe(6)
+
+  await begin(others[0], 'another')
+  const claims = () =>
+    rows<{ claim: string; until: string }>(
+      database.db,
+      sql`select claim, claimed_until::text as until from imports where claim is not null order by claim`,
+    )
+  const before = await claims()
+  for (let renewals = 0; renewals < 3; renewals++) {
+    const { until } = (await claims())[0]!
+    await expect.poll(async () => (await claims())[0]!.until, PATIENCE).not.toBe(until)
+  }
+  expect((await claims()).map(({ claim }) => claim)).toEqual(before.map(({ claim }) => claim))
   await worker.stop()
   await source.close()
 })

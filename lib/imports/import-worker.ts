@@ -140,7 +140,9 @@ class ImportWorker {
     // Places that are being given up are still counted as taken.
     if (runs.some(({ stop }) => stop.signal.aborted)) return
     const held = runs.map(({ claimed }) => claimed)
-    const shares = await importShares(db, { perWorkspace, except: this.#pausedOwners(), nowMs: clock.now() })
+    // Only owners without a place may take one that becomes free on a full node (see `startDue`).
+    const except = [...this.#pausedOwners(), ...this.#ownersWith(1)]
+    const shares = await importShares(db, { perWorkspace, except, nowMs: clock.now() })
     for (const claim of placesToYield(held, shares))
       this.#runs.get(claim)?.stop.abort(new Error("Someone else is waiting for this import's place."))
   }
