@@ -6,6 +6,8 @@ import { elapse } from '../../test/support/elapse.ts'
 import { fileIdOf, openPatch, type TusClient } from '../../test/support/tus-client.ts'
 import { createSite, type Site, serveUploads } from '../../test/support/upload-site.ts'
 import { type DatabaseHandle, rows } from '../platform/db/database.ts'
+import { takeLease } from './ledger/lease-rows.ts'
+import { newClaim } from './ledger/lease-terms.ts'
 import { tailBytes } from './ledger/tail-rows.ts'
 
 const MiB = 1024 * 1024
@@ -107,6 +109,27 @@ describe('several writers', () => {
     expect(stopped).toMatchObject({ status: 423, headers: { 'upload-offset': String(MiB) } })
     expect((await client.patch(on(other(), url), MiB, whole.subarray(MiB))).status).toBe(204)
     expect((await site.bucket.object(`${fileIdOf(url)}/file`)).equals(whole)).toBe(true)
+  })
+
+  it('a PATCH below the confirmed offset gets 409 and does not disturb the writer', async () => {
+    const whole = randomBytes(12 * MiB)
+    const url = await client.begin(whole.length)
+    const patch = openPatch(client, url, { offset: 0, length: whole.length })
+    await patch.write(whole.subarray(0, 10 * MiB))
+    const look = sql`select offset_bytes::int as at from files where id = ${fileIdOf(url)}::uuid`
+    await expect.poll(async () => (await rows<{ at: number }>(database.db, look))[0]!.at).toBeGreaterThan(0)
+    expect((await client.patch(on(second, url), 0, whole)).status).toBe(409)
+    await patch.write(whole.subarray(10 * MiB))
+    expect((await patch.reply).status).toBe(204)
+    expect((await site.bucket.object(`${fileIdOf(url)}/file`)).equals(whole)).toBe(true)
+  })
+
+  it('a PATCH waits until the lease of a writer that died has expired', async () => {
+    const node = await serveUploads(site.runtime, { terms: { waitMs: 0 } })
+    const url = await client.begin(10)
+    await takeLease(database.db, newClaim(1000), { rowId: fileIdOf(url), tokenId: null, plan: undefined })
+    expect((await client.patch(on(node, url), 0, randomBytes(10))).status).toBe(204)
+    await node.close()
   })
 
   it('if two nodes get a PATCH request at the same time, one writes and the other returns the offset', async () => {

@@ -48,10 +48,13 @@ export class Leases {
     this.#stopRenewing = startLeaseRenewal({ ...deps, db: deps.database.db }, this.#held)
   }
 
-  /** Takes the lease, waiting for its holder to release it. Undefined if the file accepts no more bytes. */
+  /**
+   * Takes the lease, waiting for its holder to release it, or until it expires if the holder has died: the client would
+   * have to send its bytes again. Undefined if the file accepts no more bytes.
+   */
   async take(file: Wanted): Promise<TakenHere | undefined> {
     let waited = false
-    return this.#untilFree(file.rowId, async () => {
+    return this.#untilFree(file.rowId, this.#deps.terms.leaseMs, async () => {
       if (this.#isDraining) throw notNow('This node is stopping.')
       const taken = await this.#tryToTake(file, waited)
       if (taken) return taken
@@ -95,7 +98,7 @@ export class Leases {
 
   /** Asks the holder to stop and resolves when it has; throws `upload_locked` if it does not stop in time. */
   async waitUntilFree(fenced: Known): Promise<void> {
-    await this.#untilFree(fenced.rowId, async () => {
+    await this.#untilFree(fenced.rowId, this.#deps.terms.waitMs, async () => {
       const holder = await readLease(this.#deps.database.db, fenced.rowId)
       if (!holder?.leased || holder.fence !== fenced.fence) return undefined
       await this.#askHolder(fenced)
@@ -167,11 +170,14 @@ export class Leases {
   }
 
   /** Tries again on each notification that the file is free, and periodically. */
-  async #untilFree<Result>(rowId: string, look: () => Promise<Result | 'held'>): Promise<Result> {
-    const { terms } = this.#deps
-    const deadlineMs = performance.now() + terms.waitMs
+  async #untilFree<Result>(
+    rowId: string,
+    waitMs: number,
+    look: () => Promise<Result | 'held'>,
+  ): Promise<Result> {
+    const deadlineMs = performance.now() + waitMs
     for (;;) {
-      const next = this.#wakeUps.next(rowId, terms.pollMs)
+      const next = this.#wakeUps.next(rowId, this.#deps.terms.pollMs)
       try {
         const result = await look()
         if (result !== 'held') return result

@@ -32,9 +32,10 @@ export async function openForBytes(
   if (suspended) throw workspaceSuspended()
   assertNotOff(targets)
   if (row.status !== 'uploading') return { kind: 'ended' }
-  // While the upload is leased, its writer may extend its expiry and move its offset.
+  // While the upload is leased, its writer may extend its expiry and move its offset, but not back.
   if (!row.leased) assertNotExpired(row, row.expiresAtMs, context.clock.now())
-  if (!row.leased && row.offsetBytes !== fromBytes) return { kind: 'moved', toldBytes: toldOffset(row) }
+  const isStale = row.leased ? row.offsetBytes > fromBytes : row.offsetBytes !== fromBytes
+  if (isStale) return { kind: 'moved', toldBytes: toldOffset(row) }
   const upload = await openUpload(context, right, { ...incoming, offsetBytes: fromBytes })
   if (!upload) return { kind: 'ended' }
   const { progress } = upload

@@ -12,8 +12,8 @@ export type UploadTerms = {
   /** Nothing is sent or written once only this much of a lease is left. */
   marginMs: number
   /**
-   * How long a newcomer waits for the holder to release the lease before it gets 423. Clients wait ten seconds for a
-   * HEAD.
+   * How long a HEAD waits for the holder to release the lease before it gets 423: clients wait ten seconds for its
+   * response. A request with bytes waits for `leaseMs`.
    */
   waitMs: number
   /** How often a newcomer checks the lease, in case a notification is lost. */
