@@ -5,6 +5,8 @@ import { MiB } from '../load.ts'
 
 const RATE = 4 * MiB
 const ONE_WAY_MS = 40
+/** How much a sender sends before the other side has received it: twice what fills the line. */
+const WINDOW_BYTES = (2 * RATE * 2 * ONE_WAY_MS) / 1000
 
 export type Line = Awaited<ReturnType<typeof openLine>>
 
@@ -62,15 +64,21 @@ async function* paced(from: Socket, leavesAt: (bytes: number) => number) {
   }
 }
 
-/** Delivers chunks in order, each when it is due, and then closes the other side. */
+/** Delivers chunks in order, each when it is due and the other side reads, and then closes the other side. */
 async function deliver(chunks: AsyncIterable<{ bytes: Buffer; atMs: number }>, to: Socket): Promise<void> {
   let before = Promise.resolve()
+  let onTheWayBytes = 0
   try {
-    for await (const { bytes, atMs } of chunks)
+    for await (const { bytes, atMs } of chunks) {
+      onTheWayBytes += bytes.length
       before = before.then(async () => {
         await sleep(Math.max(0, atMs - performance.now()))
-        to.write(bytes)
+        const isFull = !to.destroyed && !to.write(bytes)
+        if (isFull) await new Promise((resolve) => to.once('drain', resolve).once('close', resolve))
+        onTheWayBytes -= bytes.length
       })
+      if (onTheWayBytes > WINDOW_BYTES) await before
+    }
     await before
     to.destroySoon()
   } catch {
