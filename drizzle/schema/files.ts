@@ -113,6 +113,7 @@ export const files = pgTable(
     foundType: text(),
     /** The checksum of the entire file, as declared by the client. */
     declaredCrc32: bytes(),
+    declaredSha256: text(),
     status: text({ enum: FILE_STATUSES }).notNull().default('uploading'),
     failureReason: text(),
     /** Null until a deferred length is known. */
@@ -125,6 +126,14 @@ export const files = pgTable(
     offsetBytes: bytes().notNull().default(0),
     /** Running CRC32 of the confirmed bytes. */
     crc32: bytes().notNull().default(0),
+    /**
+     * Running SHA-256 of the first `sha256Bytes` bytes, if the Pipe computes it, and the sealed state with which it
+     * continues; an empty state is that of no bytes. Both are only valid if these are all confirmed bytes: nodes of the
+     * previous version move the offset without them.
+     */
+    sha256: text(),
+    sha256Bytes: bytes().notNull().default(0),
+    sha256State: text(),
     concat: text({ enum: ['partial', 'final'] }),
     /** For a final upload: its partial uploads, in order. */
     concatParts: uuid().array(),

@@ -59,6 +59,8 @@ export const pipes = pgTable(
     object: jsonb().$type<PipeObject>(),
     /** True if a file's first bytes must match its declared type. */
     verifyContent: boolean().notNull().default(false),
+    /** True if the SHA-256 of each file is computed. */
+    computeSha256: boolean().notNull().default(false),
     createdAt: createdAt(),
     updatedAt: instant().notNull().defaultNow(),
     deletedAt: instant(),

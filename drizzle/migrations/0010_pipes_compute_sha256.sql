@@ -1,0 +1,1 @@
+ALTER TABLE "pipes" ADD COLUMN "compute_sha256" boolean DEFAULT false NOT NULL;
