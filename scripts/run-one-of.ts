@@ -9,6 +9,7 @@ export const PROGRAMS: Record<string, Record<string, string>> = {
   bench: {
     tusd: 'bench/tusd/run.ts',
     azure: 'bench/azure.ts',
+    sha256: 'bench/sha256.ts',
     kit: 'bench/kit.ts',
     growth: 'bench/growth/run.ts',
     capacity: 'bench/capacity/run.ts',

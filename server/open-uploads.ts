@@ -14,6 +14,7 @@ import { openUploadRights } from '../lib/uploads/ledger/upload-rights.ts'
 import { createWholeRecorder } from '../lib/uploads/ledger/whole-files.ts'
 import { MemoryBudget } from '../lib/uploads/memory/memory-budget.ts'
 import { createTailCap } from '../lib/uploads/memory/tail-cap.ts'
+import { openFileHashes } from '../lib/uploads/rules/file-hash.ts'
 import { largestPartBytes } from '../lib/uploads/rules/part-plan.ts'
 import { createTailCipher } from '../lib/uploads/rules/tail-cipher.ts'
 import { UPLOAD_TERMS, type UploadTerms } from '../lib/uploads/rules/upload-terms.ts'
@@ -72,6 +73,7 @@ export async function openUploads(
       { workspaceBytes: terms.workspaceTailBytes, allBytes: config.uploadTailBytes },
     ),
     tailCipher: createTailCipher(runtime.vault),
+    openHash: await openFileHashes(runtime.vault),
     limitTailWrites: atMost(Math.ceil(config.databaseConnections * TAIL_SHARE), TAIL_PATIENCE_MS),
     recordWhole: createWholeRecorder({ db, clock, emitEvents }),
     emitEvents,

@@ -8,6 +8,7 @@ import { hashStatePlace, sourcePlace } from '../lib/imports/import.ts'
 import { type Db, rows } from '../lib/platform/db/database.ts'
 import type { Place, Vault } from '../lib/platform/vault.ts'
 import { hostKeyPlace } from '../lib/sftp/read-host-key.ts'
+import { hashStateContext } from '../lib/uploads/rules/file-hash.ts'
 import { tailKeyContext } from '../lib/uploads/rules/tail-cipher.ts'
 import { previousSecretPlace, secretPlace } from '../lib/webhooks/outputs/signing-secrets.ts'
 import { headersPlace } from '../lib/webhooks/outputs/static-headers.ts'
@@ -55,6 +56,7 @@ const OTHERS: Column[] = [
     column: 'key',
     context: (id) => tailKeyContext(id.split(':')[0]!),
   },
+  { table: 'files', id: 'id::text', column: 'sha256_state', context: hashStateContext },
 ]
 const BATCH = 500
 

@@ -164,6 +164,7 @@ pipes:
     uploadExpirySeconds: 86400
     requireSubject: true
     verifyContent: true
+    computeSha256: true
     object:
       metadata: { reel: "{filename}" }
       cacheControl: public, max-age=3600

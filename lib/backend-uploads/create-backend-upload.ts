@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { tokens } from '#drizzle/schema/index.ts'
 import { isPlainText, lengthField } from '../platform/kernel/parse-input.ts'
 import type { Runtime } from '../platform/runtime.ts'
+import { NO_CHECKSUMS } from '../uploads/rules/checksums.ts'
 import { uploadUrlOf } from '../workspace/pipes/pipe.ts'
 import { issueToken } from '../workspace/tokens/issue-token.ts'
 import { tokenInput } from '../workspace/tokens/token.ts'
@@ -61,7 +62,9 @@ export function createBackendUpload(
         filetype: filetype ?? null,
         lengthBytes: size ?? null,
         relativePath: path ?? null,
-        ...(checksum && { crc32: Number.parseInt(checksum.slice('crc32:'.length), 16) }),
+        ...(checksum && {
+          checksums: { ...NO_CHECKSUMS, crc32: Number.parseInt(checksum.slice('crc32:'.length), 16) },
+        }),
         uploadMetadata,
         uploadMetadataHeader: metadataHeader({ filename, filetype, ...uploadMetadata }),
         concat: null,

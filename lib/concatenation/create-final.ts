@@ -1,10 +1,10 @@
 import { contentTypeOf } from '../media-types/content-type.ts'
 import { isSluiceError, notNow, SluiceError } from '../platform/kernel/errors.ts'
 import { within } from '../platform/kernel/waits.ts'
-import { checksumMismatch } from '../uploads/finish/content-guard.ts'
 import type { CreationRight } from '../uploads/ledger/upload-rights.ts'
 import { admit, type Declared, describeNew } from '../uploads/opening/create-upload.ts'
 import { openTarget } from '../uploads/opening/open-target.ts'
+import { checksumMismatch, NO_CHECKSUMS } from '../uploads/rules/checksums.ts'
 import { inBackground, type UploadContext } from '../uploads/upload-context.ts'
 import { concatenate, totalOf } from './concatenate.ts'
 import { assertMayConcatenate } from './may-concatenate.ts'
@@ -48,8 +48,8 @@ async function join(
   const buckets = right.targets.map((target) => openTarget(context, target))
   const partials = await findPartials(context, right, pieces.partialIds)
   const whole = totalOf(partials)
-  if (declared.crc32 !== undefined && declared.crc32 !== whole.crc32)
-    throw checksumMismatch(declared.crc32, whole.crc32)
+  const mismatch = checksumMismatch(declared.checksums ?? NO_CHECKSUMS, { ...whole, sha256: null })
+  if (mismatch) throw mismatch
   const admitted = await admit(context, right, { ...declared, lengthBytes: whole.bytes })
   const made = describeNew(context, admitted, buckets)
   const claim = leases.newClaim()

@@ -13,10 +13,10 @@ type Context = Parameters<typeof openTarget>[0]
  */
 export function mayConcatenate(
   context: Context,
-  { verifyContent }: { verifyContent: boolean },
+  { verifyContent, computeSha256 }: { verifyContent: boolean; computeSha256: boolean },
   targets: readonly Pick<Target, 'dataStore' | 'required'>[],
 ): boolean {
-  if (verifyContent) return false
+  if (verifyContent || computeSha256) return false
   return targets.every((target) => mayUse(target) && mayCopyParts(openTarget(context, target)))
 }
 
@@ -39,6 +39,7 @@ export function assertMayConcatenate(
   function whyNot(): string {
     const which = targets.length > 1 ? 'a' : 'the'
     if (pipe.verifyContent) return 'the Pipe verifies the content of entire files'
+    if (pipe.computeSha256) return 'the Pipe computes the SHA-256 of entire files'
     if (targets.every((target) => mayCopyParts(openTarget(context, target))))
       return `the credentials of ${which} Data Store do not allow reading and deleting`
     return `${which} bucket cannot copy pieces of arbitrary sizes as parts`

@@ -115,7 +115,14 @@ export async function insertFinal(
 }
 
 /** The types of the pieces were not checked, so the type of the file is not either. */
-const WITHOUT_BYTES = { lengthBytes: null, partBytes: null, concat: null, verifyContent: null, linkId: null }
+const WITHOUT_BYTES = {
+  lengthBytes: null,
+  partBytes: null,
+  concat: null,
+  verifyContent: null,
+  sha256State: null,
+  linkId: null,
+}
 const COUNTED_BEFORE = { limitBytes: 0 }
 
 const among = (partialIds: readonly string[]) => sql`id = any(${arrayOf(partialIds)})`

@@ -24,6 +24,7 @@ const destination = z.object({
     .describe("Inferred from the bucket's later responses, because its response to the upload was lost"),
 })
 
+export const sha256 = z.string().regex(/^[0-9a-f]{64}$/)
 export const declaredFile = {
   pipe_id: z.string(),
   file_id: z.uuid(),
@@ -50,6 +51,7 @@ const endedFile = z.object({
     .regex(/^crc32:[0-9a-f]{8}$/)
     .nullable()
     .describe('Checksum of the entire object'),
+  sha256: sha256.optional().describe('SHA-256 of the entire object, if the Pipe computes it'),
   decision: z
     .object({
       state: z.enum(['allowed', 'rejected']),

@@ -33,6 +33,8 @@ export type FileEvent = EventFrame & {
     uploadMetadata: Record<string, string>
     /** The CRC32 of the entire object, if it exists. */
     crc32: number | null
+    /** The SHA-256 of the entire object, if its Pipe computes it. */
+    sha256?: string | null
     /** The decision hook's answer; null if there is none. */
     decision?: { state: string; reason: string | null; result: unknown } | null
     destinations: {
@@ -63,6 +65,7 @@ export function fileEventBody({ file, ...event }: FileEvent): string {
     metadata: file.metadata,
     uploadMetadata: file.uploadMetadata,
     checksum: file.crc32 === null ? null : `crc32:${file.crc32.toString(16).padStart(8, '0')}`,
+    ...(file.sha256 && { sha256: file.sha256 }),
     ...(file.decision && { decision: file.decision }),
     destinations: file.destinations.map(({ dataStoreId, ...rest }) => ({
       destinationId: dataStoreId,
@@ -78,19 +81,24 @@ export function fileEventBody({ file, ...event }: FileEvent): string {
 }
 
 /** An ended file as stored in the database. It no longer changes. */
-export type EndedFile = Omit<FileEvent['file'], 'sizeBytes' | 'crc32'> & {
+export type EndedFile = Omit<FileEvent['file'], 'sizeBytes' | 'crc32' | 'sha256'> & {
   workspaceId: string
   lengthBytes: number | null
   offsetBytes: number
   /** Null if Sluice has not read every byte. */
   crc32: number | null
+  sha256: string | null
 }
+
+/** Sluice has read every byte of a file `f`, and did not just find its object. */
+const IS_READ = sql`not exists (select from file_destinations d where d.file_id = f.id and d.certainty = 'found')`
 
 /** The columns of an `EndedFile`, for a file `f`. */
 export const ENDED_FILE = sql`f.id, f.workspace_id as "workspaceId", f.pipe_id as "pipeId", f.filename, f.filetype, f.status,
   f.length_bytes as "lengthBytes", f.offset_bytes as "offsetBytes", f.sender_name as "senderName", f.protocol, f.subject,
   f.metadata, f.upload_metadata as "uploadMetadata",
-  case when not exists (select from file_destinations d where d.file_id = f.id and d.certainty = 'found') then f.crc32 end as crc32,
+  case when ${IS_READ} then f.crc32 end as crc32,
+  case when f.sha256 is not null and f.sha256_bytes = f.offset_bytes and ${IS_READ} then f.sha256 end as sha256,
   case when f.decision in ('allowed', 'rejected') then (select json_build_object('state', d.state, 'reason', d.reason, 'result', d.result)
     from file_decisions d where d.file_id = f.id and d.hook = 'before_complete') end as decision,
   (select coalesce(json_agg(json_build_object('dataStoreId', d.data_store_id, 'status', d.status,
@@ -99,8 +107,18 @@ export const ENDED_FILE = sql`f.id, f.workspace_id as "workspaceId", f.pipe_id a
     from file_destinations d where d.file_id = f.id) as destinations`
 
 /** The size of an unfinished file is its confirmed offset. */
-export function toEventFile({ lengthBytes, offsetBytes, crc32, ...file }: EndedFile): FileEvent['file'] {
+export function toEventFile({
+  lengthBytes,
+  offsetBytes,
+  crc32,
+  sha256,
+  ...file
+}: EndedFile): FileEvent['file'] {
   const done = file.status === 'transferred' || file.status === 'partially_transferred'
   invariant(!done || lengthBytes !== null, 'a transferred file has a length')
-  return { ...file, sizeBytes: done ? lengthBytes! : offsetBytes, crc32: done ? crc32 : null }
+  return {
+    ...file,
+    sizeBytes: done ? lengthBytes! : offsetBytes,
+    ...(done ? { crc32, sha256 } : { crc32: null, sha256: null }),
+  }
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Hook } from '#drizzle/schema/index.ts'
-import { aboutSender, declaredFile } from '../events/event-schemas.ts'
+import { aboutSender, declaredFile, sha256 } from '../events/event-schemas.ts'
 import { beforeCompleteAnswer, beforeCreateAnswer } from './answers.ts'
 
 /** The format of questions, which receivers can rely on. It allows unknown fields, so fields can be added. */
@@ -29,6 +29,7 @@ const DATA = {
       .string()
       .regex(/^crc32:[0-9a-f]{8}$/)
       .describe('Checksum of the entire file'),
+    sha256: sha256.optional().describe('SHA-256 of the entire file, if the Pipe computes it'),
     destinations: z.array(
       z.object({
         destinationId: z.uuid().describe('Id of the Data Store'),

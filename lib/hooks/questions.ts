@@ -46,6 +46,7 @@ export function questionAfter(file: WholeFile): Question {
     metadata: file.metadata,
     uploadMetadata: file.uploadMetadata,
     checksum: `crc32:${file.crc32!.toString(16).padStart(8, '0')}`,
+    ...(file.sha256 && { sha256: file.sha256 }),
     destinations: file.destinations.map(({ dataStoreId, bucket, key, required }) => ({
       destinationId: dataStoreId,
       bucket,

@@ -2,7 +2,9 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { FileObject, FileProtocol } from '#drizzle/schema/index.ts'
 import { type Db, rows } from '../platform/db/database.ts'
 import { type Claim, isFree, taken } from '../uploads/ledger/lease-terms.ts'
+import { sha256Of } from '../uploads/ledger/offsets.ts'
 import { tailBytes } from '../uploads/ledger/tail-rows.ts'
+import type { Checksums } from '../uploads/rules/checksums.ts'
 import { type SealedDataStore, sealedDataStoreColumn } from '../workspace/data-stores/sealed-data-store.ts'
 
 /** A file whose bytes are all durable, but whose writer was lost before the object was created. */
@@ -13,11 +15,12 @@ export type Claimed = {
   filetype: string | null
   object: FileObject | null
   verifyContent: boolean | null
-  declaredCrc32: number | null
+  declared: Checksums
   /** All destinations, the required ones first. */
   destinations: readonly ClaimedDestination[]
   bytes: number
   crc32: number
+  sha256: string | null
   /** The part number for the tail, the same in each attempt. */
   tailPartNumber: number
   tailBytes: number
@@ -107,8 +110,8 @@ const DESTINATIONS = sql`(select json_agg(json_build_object('position', d.positi
     from file_destinations d join data_stores ds on ds.id = d.data_store_id where d.file_id = c.id)`
 
 /** The columns of a claimed file, for a row `c` of `files` with `sent_before` and `last_attempt_at`. */
-export const CLAIMED_COLUMNS = sql`c.id as "fileId", c.lease_fence as fence, c.lease_holder as claim, c.filetype, c.object, c.verify_content as "verifyContent", c.declared_crc32 as "declaredCrc32", ${DESTINATIONS} as destinations,
-      c.length_bytes as bytes, c.crc32, c.recorded_parts + 1 as "tailPartNumber", c.sent_before as "sentBefore",
+export const CLAIMED_COLUMNS = sql`c.id as "fileId", c.lease_fence as fence, c.lease_holder as claim, c.filetype, c.object, c.verify_content as "verifyContent", json_build_object('crc32', c.declared_crc32, 'sha256', c.declared_sha256) as declared, ${DESTINATIONS} as destinations,
+      c.length_bytes as bytes, c.crc32, ${sha256Of(sql`c`)} as sha256, c.recorded_parts + 1 as "tailPartNumber", c.sent_before as "sentBefore",
       floor(extract(epoch from coalesce((select d.decided_at from file_decisions d
         where c.decision = 'allowed' and d.file_id = c.id and d.hook = 'before_complete'), c.last_byte_at, c.created_at)) * 1000)::bigint as "sinceMs",
       floor(extract(epoch from c.last_attempt_at) * 1000)::bigint as "lastAttemptMs",

@@ -6,7 +6,7 @@ import { HEAD_BYTES, judgeContent } from '../media-types/judge-content.ts'
 import { hours } from '../platform/kernel/clock.ts'
 import { within } from '../platform/kernel/waits.ts'
 import type { Bucket } from '../uploads/bucket-port.ts'
-import { CHECKSUM_MISMATCH, mismatch } from '../uploads/finish/content-guard.ts'
+import { mismatch } from '../uploads/finish/content-guard.ts'
 import {
   type Attempt,
   assemble,
@@ -24,6 +24,7 @@ import { readTail } from '../uploads/ledger/tail-rows.ts'
 import type { StoredObject } from '../uploads/ledger/transferred.ts'
 import { withMemory } from '../uploads/memory/memory-budget.ts'
 import { openTarget } from '../uploads/opening/open-target.ts'
+import { CHECKSUM_MISMATCH, checksumMismatch } from '../uploads/rules/checksums.ts'
 import { beginMultipart } from '../uploads/stream/begin-multipart.ts'
 import { busyWith, inBackground, type UploadContext } from '../uploads/upload-context.ts'
 import { type Claimed, type ClaimedDestination, claimTransferring } from './claim-transferring.ts'
@@ -127,7 +128,7 @@ export async function makeObject(context: UploadContext, file: Claimed, lease: L
   if (file.concat === 'final') return joinAgain(context, file, lease)
   const open = { lease, places: openPlaces(context, file) }
   // The length was declared after the last byte, by a request that ended before it could compare the checksums.
-  if (file.declaredCrc32 !== null && file.declaredCrc32 !== file.crc32)
+  if (checksumMismatch(file.declared, file))
     return settleEach(context, file, open, async () => ({
       kind: 'failed',
       end: CHECKSUM_MISMATCH,

@@ -6,6 +6,7 @@ import { recoverFromFault } from './finish/recover-from-fault.ts'
 import type { DoneStatus } from './ledger/transferred.ts'
 import { declareLength } from './opening/open-for-bytes.ts'
 import type { Upload } from './opening/upload.ts'
+import { type Checksums, NO_CHECKSUMS } from './rules/checksums.ts'
 import { Parts } from './stream/parts.ts'
 import type { ByteSource, Piece, Rest } from './stream/pieces.ts'
 import { Reader } from './stream/reader.ts'
@@ -28,8 +29,8 @@ type Appended = Accepted | (End & Refused)
 export type AppendOptions = {
   /** The maximum length of the body. A longer body is a client error. */
   limitBytes: number
-  /** CRC32 of the entire file, if the client declares it with this request. */
-  crc32?: number | undefined
+  /** The checksums of the entire file, if the client declares them with this request. */
+  checksums?: Checksums | undefined
   /** Sees all bytes that are read, and checks the entire body once it has arrived: it throws to reject the body. */
   check?: { update(bytes: Buffer): void; verify(): void } | undefined
   rules: BodyRules
@@ -70,10 +71,10 @@ async function append(
   source: ByteSource,
   options: AppendOptions,
 ): Promise<Appended> {
-  const { limitBytes, crc32, check, rules } = options
+  const { limitBytes, checksums = NO_CHECKSUMS, check, rules } = options
   const parts = new Parts(context, upload, { atomic: rules.whenCut === 'discard' })
   const reader = new Reader(context, upload, source, { limitBytes, parts, check })
-  const guard = new ContentGuard(context, upload, parts.recorder, crc32)
+  const guard = new ContentGuard(context, upload, parts.recorder, checksums)
   const fromBytes = upload.progress.offsetBytes
   const mayFinish = rules.completedBy === 'length'
   const request: Request = { context, upload, parts, guard, check, rules, fromBytes, mayFinish }
@@ -146,6 +147,7 @@ async function close(request: Request, rest: Rest): Promise<Appended> {
     if (dropped) return { ...dropped, why }
     parts.recorder.commit()
     request.mayFinish = await endsFile(context, upload, parts, { rest, rules })
+    buffer.hashed = upload.hash?.at(buffer.chunks, { isEnd: request.mayFinish })
     const refused = await guard.refuseLast(
       buffer,
       request.mayFinish ? { crc32Before: parts.endCrc32 } : undefined,

@@ -13,6 +13,7 @@ import type { Whole } from './ledger/whole-files.ts'
 import type { MemoryBudget } from './memory/memory-budget.ts'
 import type { TailCap } from './memory/tail-cap.ts'
 import type { Verdict } from './rules/decision.ts'
+import type { OpenFileHash } from './rules/file-hash.ts'
 import type { TailCipher } from './rules/tail-cipher.ts'
 import type { UploadTerms } from './rules/upload-terms.ts'
 
@@ -80,6 +81,7 @@ export type UploadContext = {
   limitTailWrites<Result>(work: () => Promise<Result>): Promise<Result>
   tailCap: TailCap
   tailCipher: TailCipher
+  openHash: OpenFileHash
   openBucket(dataStore: SealedDataStore): Bucket
   hooks: Hooks
   /** Writes the event for each file's new status, in the transaction that changes it. */

@@ -194,6 +194,11 @@ export type LedgerFile = {
   fence: number
   holder: string | null
   leaseUntil: string | null
+  /** The SHA-256 of its first bytes, and how many these are. */
+  sha256: string | null
+  sha256Bytes: number
+  /** Whether its SHA-256 is computed. */
+  isHashed: boolean
   countedBytes: number
   reservedBytes: number
   concat: 'partial' | 'final' | null
@@ -262,7 +267,8 @@ const LEDGER = `select json_build_object(
   'files', coalesce((select json_agg(json_build_object('id', f.id, 'filename', f.filename, 'status', f.status,
     'reason', f.failure_reason, 'lengthBytes', f.length_bytes, 'offsetBytes', f.offset_bytes,
     'recordedParts', f.recorded_parts, 'recordedBytes', f.recorded_bytes, 'boundEnds', f.bound_ends,
-    'fence', f.lease_fence, 'holder', f.lease_holder, 'leaseUntil', f.lease_until, 'countedBytes', f.counted_bytes,
+    'fence', f.lease_fence, 'holder', f.lease_holder, 'leaseUntil', f.lease_until,
+    'sha256', f.sha256, 'sha256Bytes', f.sha256_bytes, 'isHashed', f.sha256_state is not null, 'countedBytes', f.counted_bytes,
     'reservedBytes', f.reserved_bytes, 'concat', f.concat, 'lanes', coalesce(cardinality(f.lanes), 0), 'laneOf', f.lane_of,
     'firstByte', coalesce(f.first_byte, 0), 'partsBefore', coalesce(f.first_byte / f.part_bytes, 0), 'erased', f.erased_at is not null,
     'retired', f.retired_at is not null, 'joinedInto', f.joined_into, 'decision', f.decision,

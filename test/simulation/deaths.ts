@@ -61,6 +61,7 @@ const habitsOf = ({ bytes, destinations = 1 }: Plot): Habits => ({
   webhook: true,
   gated: true,
   verifies: false,
+  hashes: true,
   destinations: Array.from({ length: destinations }, () => ({
     required: true,
     provider: 'aws',

@@ -55,6 +55,8 @@ export function drawHabits(choices: Choices): Habits {
     webhook: choices.percent(50),
     gated: choices.percent(20),
     verifies: !joins && choices.percent(20),
+    // Not a choice of its own, so that it does not change the other choices of a seed.
+    hashes: !joins && swarm.below(2, 'hashes') === 1,
     destinations,
     plans: drawPlans(choices, { competes, joins, idles }),
     swarm,

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import {
   type Ledger,
   type LedgerDestination,
@@ -49,6 +50,7 @@ export class Invariants {
       checkDecision(file, (by, state) => this.#world.receiver.hasSaid(file.id, by, state))
       if (was) checkDecisionChange(was, file)
       this.#sent.check(file)
+      this.#checkHash(file)
       this.#checkBuckets(file)
       if (was) checkChange(was, file, { by, holder: this.#holderOf(was) })
     }
@@ -137,6 +139,29 @@ export class Invariants {
         const part = file.parts.find(({ number }) => number === Number(query.get('partNumber')))
         if (part && at.status.endsWith('ing')) this.#checkPart(file, at, part)
       }
+  }
+
+  /** The hash continues after any crash, so it must cover the confirmed bytes exactly. */
+  #checkHash(file: LedgerFile): void {
+    const { filename, offsetBytes, sha256, sha256Bytes } = file
+    assertHolds(
+      'a hash covers the confirmed bytes',
+      !file.isHashed || sha256Bytes === offsetBytes,
+      () => `the hash of ${filename} covers ${sha256Bytes} of ${offsetBytes} bytes`,
+    )
+    if (sha256 === null) return
+    const covered = this.#sourceOf(file).subarray(0, sha256Bytes)
+    assertHolds(
+      'a hash is that of the bytes',
+      sha256 === createHash('sha256').update(covered).digest('hex'),
+      () => `the hash of the first ${sha256Bytes} bytes of ${filename} is that of others`,
+    )
+    const isComplete = sha256Bytes === offsetBytes || this.#world.mayFail
+    assertHolds(
+      'a stored file has its hash',
+      !isStored(file) || isComplete,
+      () => `${filename} of ${offsetBytes} bytes has the hash of ${sha256Bytes}`,
+    )
   }
 
   /** Checks that each bucket has what the ledger says. */

@@ -169,4 +169,19 @@ export const DESTINATION_FAULTS: PlantedFault[] = [
       },
     ],
   },
+  {
+    name: 'the rows of a long tail are recorded with the hash of its end',
+    withinSeeds: 200,
+    edits: [
+      {
+        find: 'if (buffer.hashed && buffer.bytes > rowBytes(buffer, { isAwaited })) {',
+        replace: 'if (buffer.hashed === null) {',
+      },
+    ],
+  },
+  {
+    name: 'the hash of a file that was to arrive in one piece starts over',
+    withinSeeds: 200,
+    edits: [{ find: 'if (native) for (const chunk of chunks) update(chunk)', replace: '' }],
+  },
 ]

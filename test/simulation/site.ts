@@ -41,6 +41,8 @@ export type SiteOptions = {
   gated: boolean
   /** The Pipe compares the content of files with their declared types. */
   verifies: boolean
+  /** The Pipe computes the SHA-256 of files. */
+  hashes: boolean
   /** The Pipe's destinations, in order, each with its own bucket: see `BUCKETS`. */
   destinations: (BucketRules & { provider: string; required: boolean })[]
 }
@@ -83,7 +85,7 @@ export async function openSite(url: string): Promise<Site> {
       ownsToken: false,
       key: null,
     },
-    async configure({ destinations, webhook, gated, verifies }) {
+    async configure({ destinations, webhook, gated, verifies, hashes }) {
       const store = `update data_stores set provider = $1, may_read = $2, may_abort = $2, may_delete = $2,
         rejecting_since = null, rejection = null, rejected_at = null, recheck_at = null where id = $3`
       for (const [n, { provider, mayRead }] of destinations.entries())
@@ -92,7 +94,7 @@ export async function openSite(url: string): Promise<Site> {
       await change(SET_DESTINATIONS, [pipe.id, JSON.stringify(places)])
       await change('update webhook_outputs set enabled = $1', [webhook])
       await change('update pipe_hooks set enabled = $1', [gated])
-      await change('update pipes set verify_content = $1', [verifies])
+      await change('update pipes set verify_content = $1, compute_sha256 = $2', [verifies, hashes])
     },
     async retryImports(nowMs) {
       await change(RETRY_IMPORTS, [new Date(nowMs).toISOString()])

@@ -79,6 +79,10 @@ export const fileAnswer = z.strictObject({
   checksum: z.string().nullable(),
   /** The checksum declared by the client. The file fails if its actual checksum differs. */
   declaredChecksum: z.string().nullable(),
+  /** The SHA-256 of the entire object, in hexadecimal, if its Pipe computes it. */
+  sha256: z.string().nullable(),
+  /** The SHA-256 declared by the client. The file fails if its actual SHA-256 differs. */
+  declaredSha256: z.string().nullable(),
   metadata: pairs,
   uploadMetadata: pairs,
   /** The headers and tags stored with the object, from the Pipe and the token. */
@@ -163,6 +167,7 @@ export function toFile(
     sender: row.senderName,
     checksum: known ? checksumOf(row.crc32) : null,
     declaredChecksum: row.declaredCrc32 === null ? null : checksumOf(row.declaredCrc32),
+    sha256: known && row.sha256Bytes === row.offsetBytes ? row.sha256 : null,
     batch: row.batchId === null ? null : { id: row.batchId, name: batchName ?? '' },
     destinations: destinations
       .toSorted((a, b) => a.position - b.position)

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
 import { parseDictionary } from 'structured-headers'
-import { crc32FromBase64, crc32ToBase64 } from '../../platform/kernel/crc32.ts'
+import { crc32ToBase64 } from '../../platform/kernel/crc32.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import { fastCrc32 } from '../../platform/kernel/fast-crc32.ts'
+import type { Checksums } from '../../uploads/rules/checksums.ts'
 import type { UploadRequest } from './upload-request.ts'
 
 /** Compares a body with the digests that the client sent. */
@@ -97,17 +98,25 @@ function dictionaryOf(header: string | string[] | undefined): ReturnType<typeof 
 }
 
 /**
- * The entire file's CRC32, from Repr-Digest: `crc32=:<base64 of its four bytes>:`. No RFC lists this algorithm, but S3
- * uses it.
+ * The checksums of the entire file, from Repr-Digest: `crc32=:<base64 of its four bytes>:`, which no RFC lists but S3 uses,
+ * and `sha-256` in the same form.
  */
-export function declaredCrc32({ headers }: Pick<UploadRequest, 'headers'>): number | undefined {
-  const value = dictionaryOf(headers['repr-digest']).get('crc32')?.[0]
+export function declaredChecksums({ headers }: Pick<UploadRequest, 'headers'>): Checksums {
+  const digests = dictionaryOf(headers['repr-digest'])
+  const crc32 = digestIn(digests, 'crc32', 4)
+  return {
+    crc32: crc32?.readUInt32BE() ?? null,
+    sha256: digestIn(digests, 'sha-256', 32)?.toString('hex') ?? null,
+  }
+}
+
+function digestIn(digests: ReturnType<typeof dictionaryOf>, name: string, bytes: number): Buffer | undefined {
+  const value = digests.get(name)?.[0]
   if (value === undefined) return undefined
-  const crc32 = value instanceof ArrayBuffer && crc32FromBase64(Buffer.from(value).toString('base64'))
-  if (typeof crc32 === 'number') return crc32
+  if (value instanceof ArrayBuffer && value.byteLength === bytes) return Buffer.from(value)
   throw new SluiceError(
     'invalid_header',
-    'The crc32 in Repr-Digest must be four bytes in Base64, between colons.',
+    `The ${name} in Repr-Digest must be ${bytes} bytes in Base64, between colons.`,
   )
 }
 

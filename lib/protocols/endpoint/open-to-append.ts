@@ -2,6 +2,7 @@ import { SluiceError } from '../../platform/kernel/errors.ts'
 import { openForBytes } from '../../uploads/opening/open-for-bytes.ts'
 import { wholeFileRequest } from '../../uploads/opening/open-upload.ts'
 import type { Upload } from '../../uploads/opening/upload.ts'
+import type { Checksums } from '../../uploads/rules/checksums.ts'
 import type { UploadContext, UploadRight } from '../../uploads/upload-context.ts'
 import { authenticateToContinue } from './authenticate.ts'
 import { repeatsLastByte } from './decision.ts'
@@ -14,8 +15,8 @@ export type Chunk = Body & {
   offsetBytes: number
   lengthBytes: number | undefined
   bytes: number | undefined
-  /** The checksum of the entire file. */
-  crc32: number | undefined
+  /** The checksums of the entire file. */
+  checksums: Checksums
 }
 
 /** If `upload` is undefined, the file accepts no more bytes; otherwise, it accepts up to `limitBytes` more. */

@@ -5,7 +5,7 @@ import { createUpload } from '../../uploads/opening/create-upload.ts'
 import { RequestSource } from '../../uploads/stream/request-source.ts'
 import type { UploadContext } from '../../uploads/upload-context.ts'
 import { authenticateToCreate } from '../endpoint/authenticate.ts'
-import { declaredCrc32, wholeFileCheck } from '../endpoint/body-check.ts'
+import { declaredChecksums, wholeFileCheck } from '../endpoint/body-check.ts'
 import { describeFile, readName, readPath, stoppedForGood } from '../endpoint/file-response.ts'
 import { receiveFirstBody } from '../endpoint/receive-body.ts'
 import {
@@ -41,7 +41,7 @@ async function putFile(
   const declared = {
     filename,
     relativePath: readPath(request),
-    crc32: declaredCrc32(request),
+    checksums: declaredChecksums(request),
     filetype: request.headers['content-type'] ?? null,
     lengthBytes: bytes ?? null,
     uploadMetadata: {},

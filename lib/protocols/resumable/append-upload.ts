@@ -4,7 +4,7 @@ import type { Upload } from '../../uploads/opening/upload.ts'
 import { toldOffset } from '../../uploads/rules/decision.ts'
 import { RequestSource } from '../../uploads/stream/request-source.ts'
 import type { UploadContext, UploadRight } from '../../uploads/upload-context.ts'
-import { contentCheck, declaredCrc32 } from '../endpoint/body-check.ts'
+import { contentCheck, declaredChecksums } from '../endpoint/body-check.ts'
 import { decided, repeatsLastByte } from '../endpoint/decision.ts'
 import { hasObject } from '../endpoint/look-up.ts'
 import { assertOffset, type Chunk, openToAppend } from '../endpoint/open-to-append.ts'
@@ -70,15 +70,23 @@ function readAppend(request: UploadRequest, { partialUpload }: Spoken): Append {
   const bytes = bodyBytes(request)
   const lengthBytes = readLength(request, { complete, fromBytes: offsetBytes, bytes })
   const check = contentCheck(request)
-  const crc32 = declaredCrc32(request)
-  return { offsetBytes, complete, bytes, lengthBytes, crc32, check, source: new RequestSource(request.body) }
+  const checksums = declaredChecksums(request)
+  return {
+    offsetBytes,
+    complete,
+    bytes,
+    lengthBytes,
+    checksums,
+    check,
+    source: new RequestSource(request.body),
+  }
 }
 
 async function receive(context: UploadContext, upload: Upload, chunk: Append, limitBytes: number) {
   try {
     return await receiveBody(context, upload, chunk, {
       limitBytes,
-      crc32: chunk.crc32,
+      checksums: chunk.checksums,
       rules: resumableRules({ ...chunk, atomic: chunk.check !== undefined, mayContinue: true }),
     })
   } catch (error) {

@@ -9,7 +9,7 @@ import { NO_BYTES } from '../../uploads/stream/pieces.ts'
 import { RequestSource } from '../../uploads/stream/request-source.ts'
 import type { CreationRight, UploadContext } from '../../uploads/upload-context.ts'
 import { authenticateToCreate } from '../endpoint/authenticate.ts'
-import { contentCheck, declaredCrc32, wholeFileCheck } from '../endpoint/body-check.ts'
+import { contentCheck, declaredChecksums, wholeFileCheck } from '../endpoint/body-check.ts'
 import { readName, readPath, stoppedForGood } from '../endpoint/file-response.ts'
 import { type Body, receiveFirstBody } from '../endpoint/receive-body.ts'
 import {
@@ -144,7 +144,7 @@ function readCreation(request: UploadRequest): Creation {
     declared: {
       filename: readName(request),
       relativePath: readPath(request),
-      crc32: declaredCrc32(request),
+      checksums: declaredChecksums(request),
       // If tus-js-client sends application/partial-upload, that is the type of the body. The type of the file is
       // unknown.
       filetype: isPartialUpload(headers) ? null : (headers['content-type'] ?? null),

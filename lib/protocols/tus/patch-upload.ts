@@ -5,7 +5,7 @@ import type { Upload } from '../../uploads/opening/upload.ts'
 import { toldOffset } from '../../uploads/rules/decision.ts'
 import { RequestSource } from '../../uploads/stream/request-source.ts'
 import type { UploadContext, UploadRight } from '../../uploads/upload-context.ts'
-import { declaredCrc32 } from '../endpoint/body-check.ts'
+import { declaredChecksums } from '../endpoint/body-check.ts'
 import { decided, repeatsLastByte, resultHeader } from '../endpoint/decision.ts'
 import { assertOffset, type Chunk, openToAppend } from '../endpoint/open-to-append.ts'
 import { receiveBody } from '../endpoint/receive-body.ts'
@@ -28,7 +28,11 @@ export async function patchUpload(
   if (!upload) return finishedResponse(context, right, chunk)
   return appendResponse(
     upload,
-    await receiveBody(context, upload, chunk, { limitBytes, crc32: chunk.crc32, rules: tusRules(chunk) }),
+    await receiveBody(context, upload, chunk, {
+      limitBytes,
+      checksums: chunk.checksums,
+      rules: tusRules(chunk),
+    }),
   )
 }
 
@@ -37,7 +41,7 @@ function readChunk(request: UploadRequest): Chunk {
   if (offsetBytes === undefined) throw new SluiceError('invalid_header', 'PATCH requires Upload-Offset.')
   const lengthBytes = countHeader(request, 'upload-length')
   const declared = { offsetBytes, lengthBytes, bytes: bodyBytes(request), check: bodyCheck(request) }
-  return { ...declared, crc32: declaredCrc32(request), source: new RequestSource(request.body) }
+  return { ...declared, checksums: declaredChecksums(request), source: new RequestSource(request.body) }
 }
 
 /**

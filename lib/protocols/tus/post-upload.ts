@@ -9,7 +9,7 @@ import { NO_BYTES } from '../../uploads/stream/pieces.ts'
 import { RequestSource } from '../../uploads/stream/request-source.ts'
 import type { UploadContext } from '../../uploads/upload-context.ts'
 import { authenticateToCreate } from '../endpoint/authenticate.ts'
-import { declaredCrc32 } from '../endpoint/body-check.ts'
+import { declaredChecksums } from '../endpoint/body-check.ts'
 import { decided, resultHeader } from '../endpoint/decision.ts'
 import { receiveFirstBody } from '../endpoint/receive-body.ts'
 import {
@@ -159,7 +159,7 @@ function readMetadata({ headers }: UploadRequest): Omit<Declared, 'lengthBytes' 
     filename,
     filetype,
     relativePath,
-    crc32: declaredCrc32({ headers }),
+    checksums: declaredChecksums({ headers }),
     batch: custom.batch,
     uploadMetadata: custom,
     uploadMetadataHeader: header,

@@ -1,29 +1,30 @@
 import { HEAD_BYTES, judgeContent } from '../../media-types/judge-content.ts'
 import { combineCrc32 } from '../../platform/kernel/crc32.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
-import { declareCrc32 } from '../ledger/offsets.ts'
+import { declareChecksums } from '../ledger/offsets.ts'
 import { readTail } from '../ledger/tail-rows.ts'
 import type { PartBuffer } from '../memory/part-buffer.ts'
 import type { Upload } from '../opening/upload.ts'
+import { CHECKSUM_MISMATCH, type Checksums, checksumMismatch } from '../rules/checksums.ts'
 import type { Recorder } from '../stream/recorder.ts'
 import type { UploadContext } from '../upload-context.ts'
 import type { Refused } from './finish-upload.ts'
 import { fail } from './settle.ts'
 
 type Bytes = Pick<PartBuffer, 'bytes' | 'joined'>
-type LastBytes = Bytes & Pick<PartBuffer, 'crc32'>
+type LastBytes = Bytes & Pick<PartBuffer, 'crc32' | 'hashed'>
 
 /**
  * Compares an upload's bytes with its client's declarations: the first bytes with the declared type, and the entire
- * file with the declared checksum. Until the type is known to match, the bytes are kept out of every bucket: they are
+ * file with the declared checksums. Until the type is known to match, the bytes are kept out of every bucket: they are
  * stored as tails, which exist only in the database.
  */
 export class ContentGuard {
   readonly #context: UploadContext
   readonly #upload: Upload
   readonly #recorder: Pick<Recorder, 'foundType'>
-  /** The checksum of the entire file, if declared with this request. */
-  readonly #crc32: number | undefined
+  /** The checksums of the entire file that are declared with this request. */
+  readonly #checksums: Checksums
   readonly #fromBytes: number
   #received = Buffer.alloc(0)
   #isJudging: boolean
@@ -33,12 +34,12 @@ export class ContentGuard {
     context: UploadContext,
     upload: Upload,
     recorder: Pick<Recorder, 'foundType'>,
-    crc32: number | undefined,
+    checksums: Checksums,
   ) {
     this.#context = context
     this.#upload = upload
     this.#recorder = recorder
-    this.#crc32 = crc32
+    this.#checksums = checksums
     this.#fromBytes = upload.progress.offsetBytes
     this.#isJudging = upload.verifiesContent && this.#fromBytes < HEAD_BYTES
   }
@@ -83,14 +84,15 @@ export class ContentGuard {
     await this.#judge(last, { isEndOfFile: whole !== undefined })
     const refusedDropped = await this.refuseDropped()
     if (refusedDropped) return refusedDropped
-    const expected = await this.#declare()
+    const declared = await this.#declare()
     // The checksum of a file with lanes is compared when its last lane is complete.
-    if (expected === null || !whole || this.#upload.isLane) return undefined
-    const found = combineCrc32(whole.crc32Before, last.crc32, last.bytes)
-    if (found === expected) return undefined
+    if (!whole || this.#upload.isLane) return undefined
+    const crc32 = combineCrc32(whole.crc32Before, last.crc32, last.bytes)
+    const error = checksumMismatch(declared, { crc32, sha256: last.hashed?.sha256 ?? null })
+    if (!error) return undefined
     // At least one byte changed in transit, and it is unknown which.
     await fail(this.#context, this.#upload, CHECKSUM_MISMATCH)
-    return refused(checksumMismatch(expected, found))
+    return refused(error)
   }
 
   async #judge(piece: Bytes, { isEndOfFile }: { isEndOfFile: boolean }): Promise<void> {
@@ -114,15 +116,19 @@ export class ContentGuard {
     this.#recorder.foundType = found
   }
 
-  /** Returns the checksum declared for the file, with this request or an earlier one. */
-  async #declare(): Promise<number | null> {
-    const { declaredCrc32, fileId, lease } = this.#upload
-    const crc32 = this.#crc32
-    if (crc32 === undefined) return declaredCrc32
-    const declared =
-      declaredCrc32 ?? (await lease.whileHeld(declareCrc32(this.#context.db, fileId, lease, crc32)))
-    if (declared === crc32) return declared
-    throw new SluiceError('invalid_header', 'This crc32 differs from the one declared for the file earlier.')
+  /** Returns the checksums declared for the file, with this request or an earlier one. */
+  async #declare(): Promise<Checksums> {
+    const { declared: before, fileId, lease, hash } = this.#upload
+    const { crc32 } = this.#checksums
+    // Without a hash, nothing is known about the file's SHA-256.
+    const sha256 = hash ? this.#checksums.sha256 : null
+    const isNew = (crc32 !== null && before.crc32 === null) || (sha256 !== null && before.sha256 === null)
+    const declared = isNew
+      ? await lease.whileHeld(declareChecksums(this.#context.db, fileId, lease, { crc32, sha256 }))
+      : before
+    for (const [name, sent] of Object.entries({ crc32, sha256 }))
+      if (sent !== null && sent !== declared[name as keyof Checksums]) throw declaredBefore(name)
+    return declared
   }
 }
 
@@ -130,13 +136,5 @@ const refused = (error: unknown): Refused => ({ state: 'refused', error })
 
 export const mismatch = (found: string) => ({ reason: 'type_mismatch', refusedContent: found })
 
-export const CHECKSUM_MISMATCH = { reason: 'checksum_mismatch' }
-
-export function checksumMismatch(expected: number, found: number): SluiceError {
-  return new SluiceError(
-    'checksum_mismatch',
-    `The file was declared with the crc32 ${hex(expected)}, but the received bytes have the crc32 ${hex(found)}. No object was created.`,
-  )
-}
-
-const hex = (crc: number) => crc.toString(16).padStart(8, '0')
+const declaredBefore = (name: string) =>
+  new SluiceError('invalid_header', `This ${name} differs from the one declared for the file earlier.`)

@@ -6,15 +6,15 @@ import { endUpload } from '../endings/end-upload.ts'
 import type { Lease } from '../lease/held-lease.ts'
 import { type LaneEnd, finishLane as recordLaneEnd } from '../ledger/lane-endings.ts'
 import { lostLease } from '../ledger/lease-terms.ts'
-import type { advance as advanceLane } from '../ledger/offsets.ts'
+import type { Advance, advance as advanceLane } from '../ledger/offsets.ts'
 import { type DoneStatus, recordPut, type StoredAt, type StoredObject } from '../ledger/transferred.ts'
 import type { PartBuffer } from '../memory/part-buffer.ts'
 import type { Destination, Upload } from '../opening/upload.ts'
+import { CHECKSUM_MISMATCH, checksumMismatch, NO_CHECKSUMS } from '../rules/checksums.ts'
 import { classify } from '../rules/faults.ts'
 import type { Parts } from '../stream/parts.ts'
 import { withTail } from '../stream/tails.ts'
 import { inBackground, type UploadContext } from '../upload-context.ts'
-import { CHECKSUM_MISMATCH, checksumMismatch } from './content-guard.ts'
 import { assemble, judge, storedByPut } from './create-object.ts'
 import { type Outcome, settle } from './settle.ts'
 
@@ -90,7 +90,10 @@ async function finishLane(
   parts.send(last, { advance, release: { interrupted: false } })
   await parts.recorder.recorded
   const end = await ending.promise
-  if (end.kind === 'mismatch') return { state: 'refused', error: checksumMismatch(end.expected, end.found) }
+  if (end.kind === 'mismatch') {
+    const [declared, found] = [end.expected, end.found].map((crc32) => ({ ...NO_CHECKSUMS, crc32 }))
+    return { state: 'refused', error: checksumMismatch(declared!, found!) }
+  }
   if (end.kind === 'waiting' || end.isGated)
     return { state: 'transferring', offsetBytes: progress.offsetBytes }
   const { lengthBytes, crc32, fence } = end
@@ -131,6 +134,7 @@ async function putWhole(
   const { lease, progress } = upload
   const crc32 = combineCrc32(progress.crc32, last.crc32, last.bytes)
   const toBytes = progress.offsetBytes + last.bytes
+  const stored = { toBytes, crc32, hashed: last.hashed }
   const over = new AbortController()
   try {
     const puts = await beginPuts(context, upload, last, {
@@ -148,11 +152,10 @@ async function putWhole(
     const others = await atOnce(puts.filter(({ destination }) => !destination.required))
     if (others)
       return await recordEverywhere(context, upload, parts, {
-        toBytes,
-        crc32,
+        ...stored,
         storedAt: [...required, ...others],
       })
-    await recordRequired(context, upload, parts, { toBytes, crc32, storedAt: required })
+    await recordRequired(context, upload, parts, { ...stored, storedAt: required })
     const lagging = openOf(upload).filter((destination) => !destination.required)
     const settling = settle(context, fileOf(upload), lagging, (attempt) => {
       attempt.lease.signal.addEventListener('abort', () => over.abort(), { once: true })
@@ -232,7 +235,7 @@ async function atOnce(puts: readonly Put[]): Promise<StoredAt[] | undefined> {
   return answer === 'late' ? undefined : answer
 }
 
-type Stored = { toBytes: number; crc32: number; storedAt: readonly StoredAt[] }
+type Stored = Pick<Advance, 'toBytes' | 'crc32' | 'hashed'> & { storedAt: readonly StoredAt[] }
 
 /** Records a file that every destination has. */
 async function recordEverywhere(
@@ -258,9 +261,10 @@ function recordRequired(
   { db, clock }: UploadContext,
   { lease, progress }: Upload,
   parts: Parts,
-  { toBytes, crc32, storedAt }: Stored,
+  { storedAt, ...stored }: Stored,
 ): Promise<void> {
-  const change = { fromBytes: progress.offsetBytes, toBytes, crc32, foundType: parts.recorder.foundType }
+  const { toBytes, crc32 } = stored
+  const change = { fromBytes: progress.offsetBytes, foundType: parts.recorder.foundType, ...stored }
   return parts.recorder.writeWhole({ offsetBytes: toBytes, crc32 }, () =>
     lease.whileHeld(recordPut(db, lease, change, storedAt, clock.now())),
   )

@@ -54,7 +54,7 @@ export async function recordEnd(
       select id, reserved_bytes, counted_bytes, lease_until is not null or lanes is not null as leased from files
       where id = ${fileId}::uuid and status in (${states}) and ${provided} for no key update
     ), ended as (
-      update files f set status = ${status}, failure_reason = ${reason}, finished_at = ${now},
+      update files f set status = ${status}, failure_reason = ${reason}, finished_at = ${now}, sha256_state = null,
         ${counted(refusedContent)}, reserved_bytes = 0, ${revoked}
       from open where f.id = open.id returning f.id, f.lanes, f.concat_parts, f.decision, open.leased, ${deltas(sql`open`)}
     ), ${countBytes(sql`ended`, nowMs)}, stopped as (

@@ -21,7 +21,6 @@ export type NewUpload = {
   workspaceId: string
   pipeId: string
   tokenId: string
-  /** The token's upload link. */
   linkId: string | null
   /** How many uploads the token allows, and how many bytes in each. */
   maxFiles: number | null
@@ -39,11 +38,12 @@ export type NewUpload = {
   folder: string | null
   verifyContent: boolean | null
   declaredCrc32: number | null
+  declaredSha256: string | null
+  sha256State: string | null
   batch: Batch | null
   lengthBytes: number | null
   partBytes: number | null
   concat: 'partial' | null
-  /** An output subscribes to `file.created` events. */
   isToldOfCreation: boolean
   /** The `before_create` hook has allowed it. */
   isAllowedByHook: boolean
@@ -250,7 +250,7 @@ function countedByLink(linkId: string, nowMs: number) {
 /** The columns of `files` that an upload starts with. */
 const COLUMNS = `id uuid, workspace_id uuid, pipe_id text, token_id uuid, sender_id uuid, sender_name text, subject text,
   protocol text, filename text, filetype text, upload_metadata_header text, upload_metadata jsonb, metadata jsonb,
-  object jsonb, folder text, verify_content boolean, declared_crc32 bigint, batch_id uuid, length_bytes bigint,
+  object jsonb, folder text, verify_content boolean, declared_crc32 bigint, declared_sha256 text, sha256_state text, batch_id uuid, length_bytes bigint,
   part_bytes bigint, concat text, expiry_seconds int, expires_at timestamptz, expires_by timestamptz,
   created_at timestamptz, bound_ends bigint[], last_request_id text, last_traceparent text, decision text`
 const NAMES = sql.raw(COLUMNS.replace(/ \S+(?=,|$)/g, ''))
@@ -277,6 +277,8 @@ function recordOf({ upload, nowMs, first }: Insertion) {
     folder: upload.folder,
     verify_content: upload.verifyContent,
     declared_crc32: upload.declaredCrc32,
+    declared_sha256: upload.declaredSha256,
+    sha256_state: upload.sha256State,
     batch_id: upload.batch?.id ?? null,
     length_bytes: upload.lengthBytes,
     part_bytes: upload.partBytes,

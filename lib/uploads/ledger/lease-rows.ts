@@ -20,6 +20,7 @@ import {
   until,
   wasInterrupted,
 } from './lease-terms.ts'
+import { hashStateOf } from './offsets.ts'
 import { bigints, boundColumns, boundOf } from './part-rows.ts'
 import { noteRefusal } from './timeline.ts'
 
@@ -37,6 +38,9 @@ export type Taken = {
   crc32: number
   /** Another request may have declared the checksum after this request was admitted. */
   declaredCrc32: number | null
+  declaredSha256: string | null
+  /** Null if the SHA-256 is not computed, or not known for all confirmed bytes. */
+  sha256State: string | null
   tailBytes: number
   partBytes: number | null
   /** The part numbers that earlier writers left bound. */
@@ -106,7 +110,7 @@ export async function takeLease(
     ), unstaged as (${deleteStaged(sql`taken`)})
     select t.lease_fence as "fence", t.offset_bytes as "offsetBytes", t.length_bytes as "lengthBytes", t.length_came_last as "lengthCameLast",
       t.crc32,
-      t.declared_crc32 as "declaredCrc32", t.part_bytes as "partBytes", t.planned, t.resumed, t.newly_saved as "savedBytes", t.lease_lapsed as "leaseLapsed",
+      t.declared_crc32 as "declaredCrc32", t.declared_sha256 as "declaredSha256", ${hashStateOf(sql`t`)} as "sha256State", t.part_bytes as "partBytes", t.planned, t.resumed, t.newly_saved as "savedBytes", t.lease_lapsed as "leaseLapsed",
       coalesce(t.reserved_bytes = 0 and t.offset_bytes < t.length_bytes, false) as "reservationLapsed",
       ${boundOf(sql`t`)} as bound,
       t.expiry_seconds as "expirySeconds", floor(extract(epoch from ${expiryOf(sql`t`)}) * 1000)::bigint as "expiresAtMs",

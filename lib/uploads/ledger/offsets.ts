@@ -4,7 +4,9 @@ import { byteaParam, type Db, rows } from '../../platform/db/database.ts'
 import { span } from '../../platform/tracing/span.ts'
 import { countBytes, counting, deltas } from '../../workspace/usage/count-bytes.ts'
 import { assertWithinQuota, type Quota } from '../../workspace/usage/reserve.ts'
+import type { Checksums } from '../rules/checksums.ts'
 import type { FileDecision } from '../rules/decision.ts'
+import type { Hashed } from '../rules/file-hash.ts'
 import type { Bound } from '../rules/part-numbers.ts'
 import type { SealedTail } from '../rules/tail-cipher.ts'
 import { fileOfLane, holdsWriter, touched } from './lanes.ts'
@@ -22,6 +24,8 @@ export type Advance = {
   toBytes: number
   /** The checksum of all confirmed bytes, including the new ones. */
   crc32: number
+  /** The SHA-256 of all confirmed bytes, including the new ones, if the Pipe computes it. */
+  hashed?: Hashed | undefined
   /** A part that the bucket has accepted. The tails it contains are deleted. */
   part?: RecordedPart
   /** Bytes stored only in the database; `staged` if they are already there. */
@@ -99,13 +103,17 @@ function isCounted({ release, become, unreserved }: Advance): boolean {
 const at = (nowMs: number): SQL => sql`${new Date(nowMs).toISOString()}::timestamptz`
 
 function moved(change: Advance, nowMs: number): SQL {
-  const { toBytes, crc32, tail, become, release, bound, foundType } = change
+  const { toBytes, crc32, hashed, tail, become, release, bound, foundType } = change
   const now = at(nowMs)
   const changes = [
     sql`offset_bytes = ${toBytes}::bigint, crc32 = ${crc32}::bigint, status = ${become ?? 'uploading'}`,
     sql`first_byte_at = coalesce(f.first_byte_at, ${now}), last_byte_at = ${now}`,
     sql`expires_at = least(${now} + f.expiry_seconds * interval '1 second', f.expires_by)`,
   ]
+  if (hashed)
+    changes.push(
+      sql`sha256 = ${hashed.sha256}, sha256_bytes = ${toBytes}::bigint, sha256_state = ${hashed.state}`,
+    )
   if (isCounted(change)) changes.push(counting(sql`writer`, sql`${toBytes}::bigint`, nowMs))
   if (bound) changes.push(boundColumns(bound))
   if (foundType !== undefined) changes.push(sql`found_type = ${foundType}`)
@@ -125,6 +133,15 @@ function moved(change: Advance, nowMs: number): SQL {
     from writer where f.id = writer.id
     returning f.id, ${fileOfLane(sql`f`)} as file_id, f.first_byte, ${deltas(sql`writer`)})`
 }
+
+/**
+ * The SHA-256 of a row of `files`, and the state with which it continues. Unknown if a node of the previous version has moved
+ * the offset without them.
+ */
+export const sha256Of = (file: SQL): SQL =>
+  sql`case when ${file}.sha256_bytes = ${file}.offset_bytes then ${file}.sha256 end`
+export const hashStateOf = (file: SQL): SQL =>
+  sql`case when ${file}.sha256_bytes = ${file}.offset_bytes then ${file}.sha256_state end`
 
 type Standing = {
   offsetBytes: number
@@ -164,15 +181,22 @@ export async function markInterrupted(db: Db, fileId: string, nowMs: number): Pr
 }
 
 /**
- * Records the checksum that a file's client declares, also with a request for one of its lanes, unless one has been
- * declared before. Returns the declared checksum.
+ * Records the checksums that a file's client declares, also with a request for one of its lanes, unless others have been
+ * declared before. Returns the declared checksums.
  */
-export async function declareCrc32(db: Db, fileId: string, lease: Fenced, crc32: number): Promise<number> {
-  const [row] = await rows<{ declared: number }>(
+export async function declareChecksums(
+  db: Db,
+  fileId: string,
+  lease: Fenced,
+  { crc32, sha256 }: Checksums,
+): Promise<Checksums> {
+  const [row] = await rows<Checksums>(
     db,
-    sql`update files f set declared_crc32 = coalesce(f.declared_crc32, ${crc32}::bigint)
-      where id = ${fileId}::uuid and ${holdsWriter(fileId, lease)} returning declared_crc32 as declared`,
+    sql`update files f set declared_crc32 = coalesce(f.declared_crc32, ${crc32}::bigint),
+        declared_sha256 = coalesce(f.declared_sha256, ${sha256})
+      where id = ${fileId}::uuid and ${holdsWriter(fileId, lease)}
+      returning declared_crc32 as crc32, declared_sha256 as sha256`,
   )
   if (!row) throw lostLease()
-  return row.declared
+  return row
 }

@@ -74,7 +74,7 @@ export async function recordStoredAt(db: Db, lease: Fenced, storedAt: readonly S
 export async function recordPut(
   db: Db,
   lease: Fenced,
-  change: Pick<Advance, 'fromBytes' | 'toBytes' | 'crc32' | 'foundType'>,
+  change: Pick<Advance, 'fromBytes' | 'toBytes' | 'crc32' | 'hashed' | 'foundType'>,
   storedAt: readonly StoredAt[],
   nowMs: number,
 ): Promise<void> {
@@ -135,7 +135,7 @@ export async function recordTransferred(
     tx,
     sql`
     with done as (
-      update files set status = ${status}, finished_at = ${now}, ${released} where id = ${lease.rowId}::uuid
+      update files set status = ${status}, finished_at = ${now}, sha256_state = null, ${released} where id = ${lease.rowId}::uuid
       returning id, concat, concat_parts
     ), repaired_next as (
       update file_destinations d set repair_at = ${now} from done
@@ -188,7 +188,7 @@ export async function recordFound(
       for update
     ), done as (
       update files f set status = ${status}, offset_bytes = open.length_bytes, length_bytes = open.length_bytes,
-        decision = ${ALLOWED}, finished_at = ${now}, ${released}, interrupted = false,
+        decision = ${ALLOWED}, finished_at = ${now}, sha256_state = null, ${released}, interrupted = false,
         ${counting(sql`open`, sql`open.length_bytes`, nowMs)}
       from open where f.id = open.id returning f.id, ${deltas(sql`open`)}
     ), ${countBytes(sql`done`, nowMs)}, stored as (

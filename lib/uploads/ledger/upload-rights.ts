@@ -22,6 +22,7 @@ import {
 } from './first-lease.ts'
 import { expiryOf, fileOfLane, offsetOf } from './lanes.ts'
 import { isLeased, wasInterrupted } from './lease-terms.ts'
+import { hashStateOf } from './offsets.ts'
 import { boundOf } from './part-rows.ts'
 import type { PipeRow, UploadRow, UploadToken } from './upload-rows.ts'
 
@@ -205,7 +206,7 @@ const COMMON = fixed(sql`
       'keyPrefix', t.key_prefix, 'metadata', t.metadata, 'object', t.object, 'batch', t.batch, 'linkId', t.link_id, 'sources', ${ALLOWED_SOURCES}) as token,
     json_build_object('id', p.id, 'sourceHttp', p.source_http, 'sourceUrl', p.source_url, 'sourceSftp', p.source_sftp, 'sourceFtps', p.source_ftps, 'sourceFtp', p.source_ftp, 'keyTemplate', p.key_template,
       'maxFileBytes', least(p.max_file_bytes, (select max_file_bytes from workspaces where id = p.workspace_id)), 'allowedTypes', p.allowed_types, 'allowedOrigins', p.allowed_origins,
-      'uploadExpirySeconds', p.upload_expiry_seconds, 'object', p.object, 'verifyContent', p.verify_content,
+      'uploadExpirySeconds', p.upload_expiry_seconds, 'object', p.object, 'verifyContent', p.verify_content, 'computeSha256', p.compute_sha256,
       'hasWebhooks', ${hasActiveOutput(sql`p.id`, sql`p.workspace_id`)},
       'isToldOfCreation', ${isToldOfCreation(sql`p.id`, sql`p.workspace_id`)},
       'hooks', array(select hook from pipe_hooks h where h.pipe_id = p.id and h.enabled)) as pipe`)
@@ -228,7 +229,7 @@ const UPLOAD =
   fixed(sql`case when f.id is null then null else json_build_object('id', f.id, 'workspaceId', f.workspace_id,
       'pipeId', f.pipe_id, 'protocol', f.protocol, 'status', f.status, 'lengthBytes', f.length_bytes, 'lengthCameLast', f.length_came_last, 'offsetBytes', ${offsetOf(sql`f`)}, 'crc32', f.crc32,
       'partBytes', f.part_bytes, 'concat', f.concat, 'concatHeader', f.concat_header, 'lanes', f.lanes, 'laneOf', f.lane_of, 'filename', f.filename,
-      'filetype', f.filetype, 'object', f.object, 'verifyContent', f.verify_content, 'declaredCrc32', f.declared_crc32, 'uploadMetadataHeader', f.upload_metadata_header, 'expiresAtMs', floor(extract(epoch from ${expiryOf(sql`f`)}) * 1000)::bigint,
+      'filetype', f.filetype, 'object', f.object, 'verifyContent', f.verify_content, 'declaredCrc32', f.declared_crc32, 'declaredSha256', f.declared_sha256, 'sha256State', ${hashStateOf(sql`f`)}, 'uploadMetadataHeader', f.upload_metadata_header, 'expiresAtMs', floor(extract(epoch from ${expiryOf(sql`f`)}) * 1000)::bigint,
       'retired', f.retired_at is not null and f.joined_into is null, 'leased', ${isLeased},
       'interrupted', ${wasInterrupted}, 'decision', ${DECISION}, 'leaseFence', f.lease_fence, 'bound', ${boundOf(sql`f`)}) end as upload`)
 

@@ -46,6 +46,7 @@ export type PipeRow = {
   uploadExpirySeconds: number
   object: PipeObject | null
   verifyContent: boolean
+  computeSha256: boolean
   /** The Pipe has an active webhook. */
   hasWebhooks: boolean
   /** An output subscribes to `file.created` events. */
@@ -79,6 +80,9 @@ export type UploadRow = {
   verifyContent: boolean | null
   /** The checksum of the entire file, as declared by the client. */
   declaredCrc32: number | null
+  declaredSha256: string | null
+  /** The sealed state of its SHA-256. Null if that is not computed. */
+  sha256State: string | null
   uploadMetadataHeader: string | null
   expiresAtMs: number
   retired: boolean

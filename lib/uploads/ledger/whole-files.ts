@@ -6,6 +6,7 @@ import { GATHER_WRITES_MS, inGroups } from '../../platform/db/in-groups.ts'
 import type { Clock } from '../../platform/kernel/clock.ts'
 import { uuidv7 } from '../../platform/kernel/ids.ts'
 import { countBytes, counting, deltas } from '../../workspace/usage/count-bytes.ts'
+import type { Hashed } from '../rules/file-hash.ts'
 import { type Fenced, heldBy, released } from './lease-terms.ts'
 import { insertNotes } from './timeline.ts'
 import type { StoredAt } from './transferred.ts'
@@ -17,6 +18,7 @@ export type Whole = {
   fromBytes: number
   toBytes: number
   crc32: number
+  hashed?: Hashed | undefined
   /** One for each destination of the file. */
   storedAt: readonly StoredAt[]
   /** The type detected from its first bytes, if that is not recorded yet. */
@@ -78,7 +80,8 @@ async function record(
     with wanted as (select * from ${wantedOf(group, nowMs)}),
     writer as (${writers(hasWebhook ? sql`true` : NO_ACTIVE_WEBHOOK)}),
     moved as (
-      update files f set offset_bytes = writer.to_bytes, crc32 = writer.crc32, status = 'transferred', found_type = coalesce(writer.found_type, f.found_type),
+      update files f set offset_bytes = writer.to_bytes, crc32 = writer.crc32,
+        sha256 = writer.sha256, sha256_bytes = writer.to_bytes, sha256_state = null, status = 'transferred', found_type = coalesce(writer.found_type, f.found_type),
         first_byte_at = coalesce(f.first_byte_at, ${now}), last_byte_at = ${now}, finished_at = ${now},
         expires_at = least(${now} + f.expiry_seconds * interval '1 second', f.expires_by),
         ${released}, interrupted = false,
@@ -103,12 +106,13 @@ async function record(
 /** The files sorted by id, as in every statement that locks several files. */
 function wantedOf(group: Whole[], nowMs: number): SQL {
   const ordered = group.toSorted((a, b) => (a.lease.rowId < b.lease.rowId ? -1 : 1))
-  const wanted = ordered.map(({ lease, fromBytes, toBytes, crc32, storedAt, foundType }) => ({
+  const wanted = ordered.map(({ lease, fromBytes, toBytes, crc32, hashed, storedAt, foundType }) => ({
     id: lease.rowId,
     claim: lease.claim,
     from_bytes: fromBytes,
     to_bytes: toBytes,
     crc32,
+    sha256: hashed?.sha256 ?? null,
     certainty: storedAt[0]!.certainty,
     stored_at: storedAt,
     found_type: foundType ?? null,
@@ -116,7 +120,7 @@ function wantedOf(group: Whole[], nowMs: number): SQL {
     event_id: uuidv7(nowMs),
   }))
   return sql`json_to_recordset(${JSON.stringify(wanted)}::json) as wanted(id uuid, claim text, from_bytes bigint,
-    to_bytes bigint, crc32 bigint, certainty text, stored_at jsonb, found_type text, note_id uuid, event_id uuid)`
+    to_bytes bigint, crc32 bigint, sha256 text, certainty text, stored_at jsonb, found_type text, note_id uuid, event_id uuid)`
 }
 
 /** The limit makes PostgreSQL look up each row by index, in this order, whatever row count the planner estimates. */

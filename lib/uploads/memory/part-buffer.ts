@@ -1,4 +1,5 @@
 import { fastCrc32 } from '../../platform/kernel/fast-crc32.ts'
+import type { Hashed } from '../rules/file-hash.ts'
 import type { MemoryAccount } from './memory-budget.ts'
 
 /** A part's bytes as they arrive, on pages that count against the budget, with their running CRC32. */
@@ -13,6 +14,8 @@ export class PartBuffer {
   /** How many readers the buffer still has, and whether to free it once they are done. */
   #readers = 0
   #isDone = false
+  /** The SHA-256 of the file up to the end of these bytes, if the Pipe computes it. Set once the buffer is complete. */
+  hashed: Hashed | undefined
 
   constructor(memory: Pick<MemoryAccount, 'pages' | 'take' | 'give' | 'reading'>) {
     this.#memory = memory

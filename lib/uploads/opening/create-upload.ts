@@ -13,6 +13,7 @@ import type { LaneRow } from '../ledger/lanes.ts'
 import type { CreationRight, Target } from '../ledger/upload-rights.ts'
 import type { UploadRow } from '../ledger/upload-rows.ts'
 import { batchOf } from '../rules/batch.ts'
+import { type Checksums, NO_CHECKSUMS } from '../rules/checksums.ts'
 import { NOTHING_BOUND } from '../rules/part-numbers.ts'
 import { equalPartBytes } from '../rules/part-plan.ts'
 import type { UploadContext } from '../upload-context.ts'
@@ -61,8 +62,10 @@ export async function createUpload(
   context.checkpoint('upload created')
   const targets = right.targets.map((target, n) => ({ ...target, key: destinations[n]!.key }))
   if (!first) {
-    // The first bytes show whether the content may be stored, so nothing else is accepted before them.
-    const mayDivide = lengthBytes !== null && !right.pipe.verifyContent
+    // The first bytes show whether the content may be stored, so nothing else is accepted before them. A SHA-256 cannot be
+    // combined from those of ranges.
+    const { verifyContent, computeSha256 } = right.pipe
+    const mayDivide = lengthBytes !== null && !verifyContent && !computeSha256
     const places =
       mayDivide && sent.lanes ? openPlaces(context, targets, { ...upload, filetype: declared.filetype }) : []
     const dividing = { fileId, lengthBytes: lengthBytes ?? 0, limits, places }
@@ -115,8 +118,8 @@ export type Declared = {
   filetype: string | null
   /** The file's path in a client folder, including its name. */
   relativePath?: string | null
-  /** CRC32 of the entire file, if the client knows it. */
-  crc32?: number | undefined
+  /** The checksums of the entire file, if the client knows them. */
+  checksums?: Checksums | undefined
   /** The batch named by the client. A batch named in the token takes precedence. */
   batch?: string | undefined
   uploadMetadata: Record<string, string>
@@ -140,6 +143,7 @@ export function describeNew(
   buckets: readonly Pick<Bucket, 'capabilities'>[],
 ) {
   const { filename, filetype, uploadMetadata, uploadMetadataHeader, protocol, graceMs = Infinity } = declared
+  const { checksums = NO_CHECKSUMS } = declared
   const { token, pipe, targets } = right
   const { workspaceId, id: tokenId, maxFiles, maxBytes, senderId, senderName, subject, metadata } = token
   const nowMs = clock.now()
@@ -166,7 +170,9 @@ export function describeNew(
     object,
     folder: folder || null,
     verifyContent: pipe.verifyContent || null,
-    declaredCrc32: declared.crc32 ?? null,
+    declaredCrc32: checksums.crc32,
+    declaredSha256: pipe.computeSha256 ? checksums.sha256 : null,
+    sha256State: pipe.computeSha256 ? '' : null,
     batch: declared.concat === 'partial' ? null : batchOf(token, pipe.id, declared.batch),
     filename: withoutControls(filename),
     filetype,

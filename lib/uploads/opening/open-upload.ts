@@ -49,17 +49,18 @@ export async function openUpload(
     context.metrics.savedBytes.inc(taken.savedBytes)
   }
   if (taken.planned) expected.bindingWritten({ ...taken.bound, boundEnds })
-  return describe(
-    context,
-    right,
-    { ...upload, ...taken },
-    {
-      limits,
-      destinations: places.map((place, n) => new Destination(place, taken.held[n]!)),
-      lease: taken.lease,
-      numbers: taken.planned ? expected : numbers({ ...taken, hasBegun: hasBegun(taken.held) }),
-    },
-  )
+  const parts = {
+    limits,
+    destinations: places.map((place, n) => new Destination(place, taken.held[n]!)),
+    lease: taken.lease,
+    numbers: taken.planned ? expected : numbers({ ...taken, hasBegun: hasBegun(taken.held) }),
+  }
+  try {
+    return describe(context, right, { ...upload, ...taken }, parts)
+  } catch (error) {
+    await giveBack(taken.lease, { bound: parts.numbers.boundAfterRelease() })
+    throw error
+  }
 }
 
 /** An abandoned destination's limits do not apply to the other destinations. */
@@ -91,6 +92,8 @@ type Fresh = Pick<
   | 'object'
   | 'verifyContent'
   | 'declaredCrc32'
+  | 'declaredSha256'
+  | 'sha256State'
   | 'lengthBytes'
   | 'partBytes'
   | 'expiresAtMs'
@@ -129,7 +132,8 @@ function isNewLength({ lengthBytes }: Incoming, upload: { lengthBytes: number | 
   return lengthBytes !== undefined && lengthBytes !== upload.lengthBytes
 }
 
-type Row = Pick<Fresh, 'id' | 'workspaceId' | 'filetype' | 'verifyContent' | 'declaredCrc32' | 'decision'> &
+type Row = Pick<Fresh, 'id' | 'workspaceId' | 'filetype' | 'verifyContent' | 'decision'> &
+  Pick<Fresh, 'declaredCrc32' | 'declaredSha256' | 'sha256State'> &
   Pick<UploadRow, 'laneOf'> &
   Pick<
     Taken,
@@ -139,7 +143,7 @@ type Row = Pick<Fresh, 'id' | 'workspaceId' | 'filetype' | 'verifyContent' | 'de
 
 /** The only place where an upload object is built. */
 function describe(
-  context: Pick<UploadContext, 'budget'>,
+  context: Pick<UploadContext, 'budget' | 'openHash'>,
   { pipe }: Pick<UploadRight, 'pipe'>,
   row: Row,
   parts: Pick<Upload, 'limits' | 'destinations' | 'lease' | 'numbers'>,
@@ -150,7 +154,8 @@ function describe(
     workspaceId: row.workspaceId,
     memory: context.budget.account(parts.destinations[0]!.bucket),
     declaredType: row.filetype,
-    declaredCrc32: row.declaredCrc32,
+    declared: { crc32: row.declaredCrc32, sha256: row.declaredSha256 },
+    hash: row.sha256State === null ? undefined : context.openHash(row.id, hashFrom(row)),
     verifiesContent: row.verifyContent === true,
     hasWebhooks: pipe.hasWebhooks,
     isGated: row.decision !== null,
@@ -158,6 +163,11 @@ function describe(
     ...parts,
   }
 }
+
+const hashFrom = ({ sha256State, offsetBytes, lengthBytes }: Row) => ({
+  state: sha256State!,
+  isWhole: isWhole({ offsetBytes, bytes: lengthBytes ?? Infinity }),
+})
 
 /** What is known about a destination before its row is in the ledger. */
 type NewTarget = Pick<FileTarget, 'dataStore' | 'required' | 'key'>

@@ -1,6 +1,8 @@
 import type { Bucket, Target } from '../bucket-port.ts'
 import type { Lease } from '../lease/held-lease.ts'
 import type { MemoryAccount } from '../memory/memory-budget.ts'
+import type { Checksums } from '../rules/checksums.ts'
+import type { FileHash } from '../rules/file-hash.ts'
 import type { PartNumbers } from '../rules/part-numbers.ts'
 import type { PartLimits } from '../rules/part-plan.ts'
 
@@ -19,8 +21,10 @@ export type Upload = {
   /** The memory account for its bytes: the account of its first bucket. */
   readonly memory: MemoryAccount
   readonly declaredType: string | null
-  /** The checksum of the entire file. Null if the client has not declared one. */
-  readonly declaredCrc32: number | null
+  /** The checksums of the entire file that its client has declared. */
+  readonly declared: Checksums
+  /** Hashes the file's bytes, if its Pipe computes the SHA-256. */
+  readonly hash: FileHash | undefined
   /** True if its first bytes must match the declared type. */
   readonly verifiesContent: boolean
   /** Its Pipe had an active webhook when the request arrived. */

@@ -129,7 +129,7 @@ export class Parts {
       const crc = combineCrc32(upload.progress.crc32, buffer.crc32, buffer.bytes)
       const sizeBytes = toBytes - offsetBytes
       const part = { number, offsetBytes, sizeBytes, etags: inFlight.takeEtags(), crc32: ofPart }
-      await this.recorder.write({ toBytes, crc32: crc, part, ...last.attached })
+      await this.recorder.write({ toBytes, crc32: crc, part, hashed: buffer.hashed, ...last.attached })
       inFlight.noteRecorded()
       this.#context.checkpoint('part recorded')
     }

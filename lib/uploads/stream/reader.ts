@@ -145,6 +145,7 @@ export class Reader {
   #push(bytes: Buffer): void {
     if (this.#buffer.bytes === 0) this.#memory.offer(this.#spillable)
     this.#buffer.push(bytes, this.#context.clock.now())
+    this.#upload.hash?.update(bytes)
   }
 
   get #endOffset(): number {
@@ -165,6 +166,7 @@ export class Reader {
 
   #handOver(piece: Piece): void {
     const next = this.#next!
+    piece.buffer.hashed = this.#upload.hash?.at(piece.buffer.chunks, { isEnd: false })
     this.#memory.withdraw(this.#spillable)
     this.#startOffset += piece.buffer.bytes
     this.#buffer = new PartBuffer(this.#memory)

@@ -43,15 +43,28 @@ export class Tails {
       return this.#recorder.write({
         toBytes: upload.progress.offsetBytes,
         crc32: upload.progress.crc32,
+        hashed: buffer.hashed,
         ...attached,
       })
     const endOffset = upload.progress.offsetBytes + buffer.bytes
     const isAwaited = attached !== undefined && !attached.release?.interrupted
+    // The SHA-256 is only known at the end of the buffer, so the offset may not stop before.
+    if (buffer.hashed && buffer.bytes > rowBytes(buffer, { isAwaited })) {
+      await this.stage(upload.progress.offsetBytes, buffer)
+      return this.recordStaged(buffer, attached)
+    }
     await this.#rowByRow(buffer, { isAwaited }, async (bytes) => {
       const toBytes = upload.progress.offsetBytes + bytes.length
       const tail = this.#seal(upload.progress.offsetBytes, bytes)
       const crc = crc32(bytes, upload.progress.crc32)
-      await this.#recorder.write({ toBytes, crc32: crc, tail, ...(toBytes === endOffset && attached) })
+      const { hashed } = buffer
+      await this.#recorder.write({
+        toBytes,
+        crc32: crc,
+        tail,
+        hashed,
+        ...(toBytes === endOffset && attached),
+      })
       freeBuffer(tail.bytes)
     })
   }
@@ -73,12 +86,17 @@ export class Tails {
   }
 
   /** Moves the offset over staged bytes. */
-  async recordStaged({ bytes, crc32: crc }: Pick<PartBuffer, 'bytes' | 'crc32'>): Promise<void> {
+  async recordStaged(
+    { bytes, crc32: crc, hashed }: Pick<PartBuffer, 'bytes' | 'crc32' | 'hashed'>,
+    attached?: Attached,
+  ): Promise<void> {
     const upload = this.#upload
     await this.#recorder.write({
       toBytes: upload.progress.offsetBytes + bytes,
       crc32: combineCrc32(upload.progress.crc32, crc, bytes),
       tail: 'staged',
+      hashed,
+      ...attached,
     })
   }
 
@@ -89,17 +107,20 @@ export class Tails {
     write: (row: Buffer) => Promise<void>,
   ): Promise<void> {
     const { lease } = this.#upload
-    const rowBytes = !isAwaited && buffer.bytes <= SMALL_TAIL_BYTES ? UNAWAITED_ROW_BYTES : TAIL_ROW_BYTES
+    const most = rowBytes(buffer, { isAwaited })
     const writeRow = async (from: number) => {
       lease.assertHeld()
-      const row = buffer.joined(from, from + rowBytes)
+      const row = buffer.joined(from, from + most)
       await write(row)
       freeBuffer(row)
     }
-    for (let from = 0; from < buffer.bytes; from += rowBytes)
+    for (let from = 0; from < buffer.bytes; from += most)
       await lease.whileHeld(this.#context.limitTailWrites(() => writeRow(from)))
   }
 }
+
+const rowBytes = ({ bytes }: PartBuffer, { isAwaited }: { isAwaited: boolean }): number =>
+  !isAwaited && bytes <= SMALL_TAIL_BYTES ? UNAWAITED_ROW_BYTES : TAIL_ROW_BYTES
 
 /** Reads a range of the tail from the database, and keeps it in memory while `work` sends it in front of the body. */
 export function withTail<Result>(

@@ -65,6 +65,11 @@ const fields = {
   /** Whether a file's first bytes must match its declared type. If they do not, none of its bytes reach a bucket. */
   verifyContent: z.boolean(),
   /**
+   * Whether the SHA-256 of each file is computed as its bytes arrive. The files are then not divided into lanes, and
+   * partial uploads cannot be joined.
+   */
+  computeSha256: z.boolean(),
+  /**
    * The headers and tags stored with each object. Metadata and tag values may contain the fields of a key template.
    */
   object: pipeObjectField.nullable(),
@@ -103,6 +108,7 @@ export const pipeInput = z
     uploadExpirySeconds: fields.uploadExpirySeconds.default(604_800),
     requireSubject: fields.requireSubject.default(false),
     verifyContent: fields.verifyContent.default(false),
+    computeSha256: fields.computeSha256.default(false),
     object: fields.object.default(null),
   })
   .superRefine(assertOnePlace)
@@ -155,6 +161,7 @@ export const pipeAnswer = z.strictObject({
   uploadExpirySeconds: z.int(),
   requireSubject: z.boolean(),
   verifyContent: z.boolean(),
+  computeSha256: z.boolean(),
   object: pipeObjectField.nullable(),
   uploadUrl: z.string(),
   createdAt: z.iso.datetime(),

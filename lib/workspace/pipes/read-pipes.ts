@@ -78,6 +78,7 @@ export type PublicPipe = {
   maxFileBytes: number | null
   uploadExpirySeconds: number
   verifyContent: boolean
+  computeSha256: boolean
   targets: { dataStore: SealedDataStore; required: boolean }[]
 }
 
@@ -85,7 +86,7 @@ export async function findPublicPipe(db: Db, pipeId: string): Promise<PublicPipe
   const [pipe] = await rows<PublicPipe>(
     db,
     sql`select p.allowed_origins as "allowedOrigins", p.max_file_bytes as "maxFileBytes",
-        p.upload_expiry_seconds as "uploadExpirySeconds", p.verify_content as "verifyContent",
+        p.upload_expiry_seconds as "uploadExpirySeconds", p.verify_content as "verifyContent", p.compute_sha256 as "computeSha256",
         (select json_agg(json_build_object('required', pd.required, 'dataStore', ${sealedDataStoreColumn()}) order by pd.position)
           from ${PIPE_DESTINATIONS} pd join data_stores ds on ds.id = pd.data_store_id where pd.pipe_id = p.id) as targets
       from pipes p where p.id = ${pipeId} and p.deleted_at is null`,

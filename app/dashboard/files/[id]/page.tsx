@@ -165,6 +165,14 @@ function FileFacts({
             ) : (
               '–'
             ),
+            'SHA-256': file.sha256 ? (
+              <span>
+                <code className="break-all font-mono text-xs">{file.sha256}</code>
+                {file.sha256 === file.declaredSha256 && (
+                  <span className="block text-good">Verified end to end</span>
+                )}
+              </span>
+            ) : undefined,
             Resumes:
               file.resumeCount > 0 ? `${file.resumeCount}, ${formatBytes(file.savedBytes)} saved` : 'none',
             Created: <Time at={file.createdAt} />,

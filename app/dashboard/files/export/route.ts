@@ -27,6 +27,7 @@ export function GET(request: NextRequest): Promise<Response> {
         ['sender', ({ sender }) => sender],
         ['subject', ({ subject }) => subject],
         ['checksum', ({ checksum }) => checksum],
+        ['sha256', ({ sha256 }) => sha256],
         ['failure_reason', ({ failureReason }) => failureReason],
         ['bucket', ({ destinations }) => destinations[0]?.bucket ?? null],
         ['key', ({ destinations }) => destinations[0]?.key ?? null],

@@ -17,6 +17,7 @@ export async function restrict(id: string, _previous: unknown, data: FormData) {
         Number(textOf(data, 'uploadExpirySeconds')) * Number(textOf(data, 'uploadExpiryUnit')),
       requireSubject: data.get('requireSubject') === 'on',
       verifyContent: data.get('verifyContent') === 'on',
+      computeSha256: data.get('computeSha256') === 'on',
     }
     await updatePipe(runtime, actor, id, parseInput(pipeChanges, changes))
     return { message: 'Saved. Uploads in progress keep their settings.' }

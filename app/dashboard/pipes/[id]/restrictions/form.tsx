@@ -72,6 +72,12 @@ export function RestrictionsForm({ pipe, prefix }: { pipe: Pipe; prefix: string 
         defaultChecked={pipe.verifyContent}
       />
       <CheckField
+        name="computeSha256"
+        label="Compute the SHA-256"
+        hint="The SHA-256 of each file is in its event, in the API and on its page, and a file fails if its client declares a different one. Large files take about four times the CPU. While this is selected, every file is sent over one connection, and clients cannot join partial uploads."
+        defaultChecked={pipe.computeSha256}
+      />
+      <CheckField
         name="requireSubject"
         label="Tokens must name a subject"
         hint="The subject is your own id for the uploader. An upload without one can be continued or canceled by anyone who knows its address and has a token from the same Sender without a subject."
