@@ -110,13 +110,14 @@ function hrefOf(column: number, { id, state }: MapNode): string {
   return state === 'failing' ? `/dashboard/webhooks?outputId=${id}` : `/dashboard/webhooks/outputs/${id}`
 }
 
-function textOf({ counts, fault }: MapNode): string {
+function textOf({ counts, fault, isPartial }: MapNode): string {
   const { uploading = 0, awaiting = 0, transferred = 0, lost = 0, retrying = 0 } = counts
+  const atLeast = (count: number) => `${formatCount(count)}${isPartial ? ' or more' : ''}`
   const parts = [
     fault,
-    retrying > 0 && `${formatCount(retrying)} not accepted, retrying`,
-    awaiting > 0 && `${formatCount(awaiting)} awaiting a decision`,
-    uploading > 0 && `${formatCount(uploading)} uploading`,
+    retrying > 0 && `${atLeast(retrying)} not accepted, retrying`,
+    awaiting > 0 && `${atLeast(awaiting)} awaiting a decision`,
+    uploading > 0 && `${atLeast(uploading)} uploading`,
     lost > 0 && `${formatCount(lost)} failed`,
     transferred > 0 && `${formatCount(transferred)} transferred`,
   ]

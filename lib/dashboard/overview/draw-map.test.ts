@@ -17,6 +17,7 @@ function workspaceOf(count: number): MapInput {
       uploading: n === 1 ? 2 : 0,
       awaiting: 0,
       moving: n === 1,
+      isPartial: false,
     }),
   )
   return {
@@ -25,7 +26,16 @@ function workspaceOf(count: number): MapInput {
       { id: 'main', name: 'Main', fault: null },
       { id: 'archive', name: 'Archive', fault: null },
     ],
-    outputs: [{ id: 'output', url: 'https://a.example/hook', scope: 'pipe_1', retrying: 0, fault: null }],
+    outputs: [
+      {
+        id: 'output',
+        url: 'https://a.example/hook',
+        scope: 'pipe_1',
+        retrying: 0,
+        isPartial: false,
+        fault: null,
+      },
+    ],
   }
 }
 const draw = (count: number, change: Partial<MapInput> = {}) => drawMap({ ...workspaceOf(count), ...change })
@@ -40,6 +50,7 @@ it.each([
   expect(columns[1]!.reduce((sum, { counts }) => sum + counts.transferred!, 0)).toBe(
     (count * (count - 1)) / 2,
   )
+  expect(columns[0]![0]!.to).toEqual(names)
   for (const { from, to } of edges)
     for (const [column, row] of [from, to]) expect(columns[column]![row]).toBeDefined()
   const moving = edges.filter(({ state }) => state === 'moving').map(({ from, to }) => [from[0], to[0]])

@@ -8,6 +8,8 @@ export type MapNode = {
   /** Why nothing passes, such as `off`. */
   fault: string | null
   counts: Counts
+  /** Whether there may be more open uploads or webhooks than were counted. */
+  isPartial?: boolean
   /** The names of the nodes that it sends to. */
   to: string[]
 }
@@ -24,10 +26,18 @@ export type MapInput = {
     sources: string[]
     stores: string[] | null
     moving: boolean
+    isPartial: boolean
   })[]
   stores: { id: string; name: string; fault: string | null }[]
   /** `scope` is a Pipe's id or, for an output that gets the events of all Pipes, the workspace's. */
-  outputs: { id: string; url: string; scope: string; retrying: number; fault: 'off' | 'turned off' | null }[]
+  outputs: {
+    id: string
+    url: string
+    scope: string
+    retrying: number
+    isPartial: boolean
+    fault: 'off' | 'turned off' | null
+  }[]
 }
 
 /** The most nodes in each column. The last one stands for those that do not fit. */
@@ -37,7 +47,7 @@ const STATES: MapState[] = ['failing', 'moving', 'working', 'idle']
 
 type Key = readonly [column: number, id: string]
 type Link = { from: Key; to: Key; state: MapState }
-type Named = Pick<MapNode, 'name' | 'fault' | 'counts'> & { id: string }
+type Named = Pick<MapNode, 'name' | 'fault' | 'counts' | 'isPartial'> & { id: string }
 
 /** Arranges the nodes so that those that fail come first, followed by those with moving bytes and with the most files. */
 export function drawMap(input: MapInput): MapShape {
@@ -49,16 +59,18 @@ export function drawMap(input: MapInput): MapShape {
   const sources = [...new Set(pipes.flatMap((pipe) => pipe.sources))].sort()
   const named: Named[][] = [
     sources.map((name) => ({ id: name, name, fault: null, counts: {} })),
-    pipes.map(({ id, name, uploading, awaiting, transferred, lost }) => ({
+    pipes.map(({ id, name, isPartial, uploading, awaiting, transferred, lost }) => ({
       id,
       name,
+      isPartial,
       fault: null,
       counts: { uploading, awaiting, transferred, lost },
     })),
     stores.map(({ id, name, fault }) => ({ id, name, fault, counts: {} })),
-    outputs.map(({ id, url, retrying, fault }) => ({
+    outputs.map(({ id, url, retrying, isPartial, fault }) => ({
       id,
       name: new URL(url).host,
+      isPartial,
       fault,
       counts: { retrying },
     })),
@@ -135,6 +147,7 @@ function arrange(
     state: rest[0]!.state,
     fault: null,
     counts: sumOf(rest),
+    isPartial: rest.some(({ isPartial }) => isPartial),
   }
   return { shown: [...sorted.slice(0, kept), more], rowOf }
 }
@@ -155,6 +168,7 @@ function connect(columns: Omit<MapNode, 'to'>[][], states: Map<string, MapState>
   const namesAfter = (column: number, row: number) =>
     edges
       .filter(({ from }) => from[0] === column && from[1] === row)
+      .sort((a, b) => a.to[0] - b.to[0] || a.to[1] - b.to[1])
       .map(({ to }) => columns[to[0]]![to[1]]!.name)
   return {
     columns: columns.map((nodes, column) =>

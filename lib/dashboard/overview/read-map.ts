@@ -7,10 +7,10 @@ import type { CoreRuntime } from '../../platform/runtime.ts'
 import { PIPE_DESTINATIONS } from '../../workspace/pipes/destinations.ts'
 import { drawMap, type MapInput, type MapShape } from './draw-map.ts'
 
-/** Counting stops at this number, and so does the number of Pipes that are read. */
+/** The most Pipes, Data Stores and outputs that are read. */
 const MOST = 1000
-/** Counting open files stops once this many of a status have been read: their rows are wide. */
-const MOST_OPEN = 500
+/** The most open files of each status, and pending webhooks, that are counted: each of them may be on a page of its own. */
+const MOST_OPEN = 250
 /** An upload is moving while bytes are confirmed at least this often. */
 const MOVING_MS = seconds(10)
 
@@ -29,12 +29,13 @@ export async function readMap({ db, clock }: CoreRuntime, { workspaceId }: Actor
       sql`with counted as (
         select pipe_id, sum(transferred)::int as transferred, sum(failed + expired)::int as lost
         from counts where ${mine} and span = 'quarter' and at > ${since(days(1))} and pipe_id <> '' group by 1
+      ), newest as (
+        ${newest('uploading')} union all ${newest('transferring')}
       ), open as (
         select pipe_id, (count(*) filter (where status = 'uploading'))::int as uploading,
           (count(*) filter (where decision in ('asked', 'deferred')))::int as awaiting,
           bool_or(status = 'uploading' and last_byte_at > ${since(MOVING_MS)}) as moving
-        from (${newest('uploading')} union all ${newest('transferring')}) one
-        group by 1
+        from newest group by 1
       ), sent as (
         select d.pipe_id, array_agg(d.data_store_id::text order by d.position) as stores
         from pipes p join ${PIPE_DESTINATIONS} d on d.pipe_id = p.id where p.${mine} group by 1
@@ -44,7 +45,8 @@ export async function readMap({ db, clock }: CoreRuntime, { workspaceId }: Actor
           case when p.source_ftps then 'FTPS' end, case when p.source_ftp then 'FTP' end], null) as sources,
         s.stores,
         coalesce(c.transferred, 0) as transferred, coalesce(c.lost, 0) as lost, coalesce(o.uploading, 0) as uploading,
-        coalesce(o.awaiting, 0) as awaiting, coalesce(o.moving, false) as moving
+        coalesce(o.awaiting, 0) as awaiting, coalesce(o.moving, false) as moving,
+        (select max(n) from (select count(*) as n from newest group by status) each) >= ${MOST_OPEN}::int is true as "isPartial"
       from pipes p left join sent s on s.pipe_id = p.id left join counted c on c.pipe_id = p.id left join open o on o.pipe_id = p.id
       where p.workspace_id = ${workspaceId}::uuid and p.deleted_at is null
       order by p.created_at desc limit ${MOST}::int`,
@@ -57,12 +59,14 @@ export async function readMap({ db, clock }: CoreRuntime, { workspaceId }: Actor
     ),
     rows<MapInput['outputs'][number]>(
       db,
-      sql`with retried as (
-        select webhook_output_id, count(*)::int as retrying from (select webhook_output_id, attempt_count from deliveries
-          where ${mine} and state = 'pending' order by id desc limit ${MOST}::int) one
-        where attempt_count > 0 group by 1
+      sql`with pending as (
+        select webhook_output_id, attempt_count from deliveries
+        where ${mine} and state = 'pending' order by id desc limit ${MOST_OPEN}::int
+      ), retried as (
+        select webhook_output_id, count(*)::int as retrying from pending where attempt_count > 0 group by 1
       )
       select o.id, o.url, o.scope, coalesce(r.retrying, 0) as retrying,
+        (select count(*) from pending) = ${MOST_OPEN}::int as "isPartial",
         case when not o.enabled then case when o.turned_off_reason is null then 'off' else 'turned off' end end as fault
       from webhook_outputs o left join retried r on r.webhook_output_id = o.id
       where ${mine} order by o.id desc limit ${MOST}::int`,
