@@ -22,7 +22,7 @@ import { offsetOf } from '../uploads/ledger/lanes.ts'
 /**
  * Topics that a page can follow. Each is read through an index, so that a query costs the same for any number of rows.
  */
-const TOPICS = ['uploads', 'files', 'deliveries', 'inbox'] as const
+const TOPICS = ['uploads', 'files', 'deliveries', 'overview', 'inbox'] as const
 export type Topic = (typeof TOPICS)[number] | `file:${string}` | `delivery:${string}`
 
 export type LiveUpload = {
@@ -75,6 +75,10 @@ async function read(db: Db, workspaceId: string, topic: Topic): Promise<Snapshot
       }
     case 'deliveries':
       return newestDeliveries(db, eq(deliveries.workspaceId, workspaceId))
+    case 'overview': {
+      const [files, sent] = [await read(db, workspaceId, 'files'), await read(db, workspaceId, 'deliveries')]
+      return { mark: files.mark + sent.mark }
+    }
     default:
       return newestMessage(db, workspaceId)
   }

@@ -21,7 +21,12 @@ describeWithDatabase("a page's live topics", (database) => {
     await worker.work()
     const [delivery] = (await listDeliveries(runtime, actor, { limit: 1 })).data
     const look = (topic: Topic) => readSnapshot(runtime.db, workspaceId, topic)
-    const topics: Topic[] = ['deliveries', `delivery:${delivery!.id}`, `file:${delivery!.fileId!}`]
+    const topics: Topic[] = [
+      'deliveries',
+      'overview',
+      `delivery:${delivery!.id}`,
+      `file:${delivery!.fileId!}`,
+    ]
     const before = await Promise.all(topics.map(look))
     expect(await Promise.all(topics.map(look))).toEqual(before)
     // Attempts in the same millisecond may have ids in any order.

@@ -30,7 +30,7 @@ export default async function Overview({ searchParams }: { searchParams: Search 
   const actor = await currentActor('see')
   const runtime = getRuntime()
   const look = (topic: Topic) => readSnapshot(runtime.db, actor.workspaceId, topic)
-  const [files, deliveries] = await Promise.all([look('files'), look('deliveries')])
+  const { mark } = await look('overview')
   const [checklist, map, attention, figures, usage, dataStores, pipes, { uploads = [] }] = await Promise.all([
     readChecklist(runtime, actor),
     readMap(runtime, actor),
@@ -46,8 +46,7 @@ export default async function Overview({ searchParams }: { searchParams: Search 
     <>
       <PageHeader title="Overview" />
       <RejectingBanner actor={actor} />
-      <LiveRefresh topic="files" seen={files.mark} />
-      <LiveRefresh topic="deliveries" seen={deliveries.mark} />
+      <LiveRefresh topic="overview" seen={mark} />
       <div className="space-y-5">
         {!done && may(actor, 'build') && (
           <ChecklistPanel

@@ -30,7 +30,7 @@ export default async function PipePage({ searchParams, ...props }: Props) {
   const range = rangeOf((await readSearch(searchParams)).range)
   const { runtime, actor, id, pipe } = await currentPipe(props, 'see')
   const look = (topic: Topic) => readSnapshot(runtime.db, actor.workspaceId, topic)
-  const [seenFiles, seenDeliveries] = await Promise.all([look('files'), look('deliveries')])
+  const { mark } = await look('overview')
   const [attention, figures, { data: files }, { uploads = [] }, set, outputs] = await Promise.all([
     readAttention(runtime, actor, id),
     readFigures(runtime, actor, { range, pipeId: id }),
@@ -43,8 +43,7 @@ export default async function PipePage({ searchParams, ...props }: Props) {
   const at = `/dashboard/pipes/${id}`
   return (
     <div className="space-y-5">
-      <LiveRefresh topic="files" seen={seenFiles.mark} />
-      <LiveRefresh topic="deliveries" seen={seenDeliveries.mark} />
+      <LiveRefresh topic="overview" seen={mark} />
       <NeedsAttention items={attention} />
       {files.length > 0 && <FiguresSection figures={figures} range={range} pipeId={id} />}
       <div className="grid grid-cols-1 items-start gap-5 lg:grid-cols-[1fr_18rem]">
