@@ -23,7 +23,7 @@ export function PageHeader({ title, description, back, beside, actions }: Props)
         </Link>
       )}
       <div className="flex flex-wrap items-start justify-between gap-x-4 gap-y-3">
-        <div className="min-w-0">
+        <div className="min-w-0 flex-1 basis-72">
           <div className="flex min-w-0 flex-wrap items-center gap-x-3 gap-y-1">
             <h1 className="min-w-0 break-words font-semibold text-2xl tracking-[-0.02em]">{title}</h1>
             {beside}

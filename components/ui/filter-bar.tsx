@@ -234,7 +234,7 @@ function TextFilter({ filter, value, onApply }: Given<Typed>) {
       placeholder={filter.label}
       value={text}
       onChange={(event) => type(event.target.value)}
-      className={`${box} w-48 max-sm:w-full`}
+      className={`${box} w-56 max-sm:w-full`}
     />
   )
 }

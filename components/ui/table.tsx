@@ -32,7 +32,7 @@ export const SOFT_NUMBER = { ...NUMBER, ...SOFT }
 /** The column with a row's actions. */
 export const ACTIONS = {
   unnamed: true,
-  className: 'text-right',
+  className: 'text-right @max-[44rem]:-ml-2.5',
   head: (
     <Th>
       <span className="sr-only">Actions</span>
@@ -45,13 +45,19 @@ type Props<Item> = {
   rows: Item[]
   rowKey: (item: Item) => string
   columns: Column<Item>[]
+  /** On phones, the values go without labels into one line below the name. Rows that can be selected always do. */
+  terse?: boolean
 }
 
+/** More columns than these do not fit on a phone. */
+const FIT = 3
+
 /** Compact rows; on a phone, each row becomes a card whose cells are labeled with their column titles. */
-export function Table<Item>({ caption, rows, rowKey, columns }: Props<Item>) {
+export function Table<Item>({ caption, rows, rowKey, columns, terse }: Props<Item>) {
+  const stacks = columns.length > FIT
   return (
     <div className="@container relative overflow-hidden rounded-lg border border-line bg-surface">
-      <table className="stack-table w-full border-collapse text-sm">
+      <table className={clsx('w-full border-collapse text-sm', stacks && 'stack-table', terse && 'terse')}>
         <caption className="sr-only">{caption}</caption>
         <thead>
           <tr className="border-b bg-canvas text-left text-ink-faint text-xs">
@@ -67,7 +73,7 @@ export function Table<Item>({ caption, rows, rowKey, columns }: Props<Item>) {
               className="group/row relative border-b transition-colors last:border-b-0 hover:bg-hover/60"
             >
               {columns.map((column) => (
-                <Cell key={column[0]} item={item} column={column} />
+                <Cell key={column[0]} item={item} column={column} stacks={stacks} />
               ))}
             </tr>
           ))}
@@ -87,7 +93,9 @@ function Head<Item>({ title, look }: { title: string; look: Look<Item> | undefin
   return look?.head ?? <Th className={clsx(look?.number && 'text-right', look?.spare && SPARE)}>{title}</Th>
 }
 
-function Cell<Item>({ item, column: [title, cell, look = {}] }: { item: Item; column: Column<Item> }) {
+type CellProps<Item> = { item: Item; column: Column<Item>; stacks: boolean }
+
+function Cell<Item>({ item, column: [title, cell, look = {}], stacks }: CellProps<Item>) {
   return (
     <td
       data-label={look.unnamed ? undefined : title}
@@ -96,11 +104,16 @@ function Cell<Item>({ item, column: [title, cell, look = {}] }: { item: Item; co
         'h-10 truncate px-3 align-middle',
         look.long ? clsx('max-w-0', look.lead ? 'w-1/2' : 'w-1/4') : 'max-w-72',
         look.spare && SPARE,
-        look.number && 'tnum @min-[44rem]:text-right',
+        look.number && clsx('tnum', stacks ? '@min-[44rem]:text-right' : 'text-right'),
         look.className,
       )}
     >
-      <span className="contents @max-[44rem]:block @max-[44rem]:min-w-0 @max-[44rem]:truncate">
+      <span
+        className={clsx(
+          'contents',
+          stacks && '@max-[44rem]:block @max-[44rem]:min-w-0 @max-[44rem]:truncate',
+        )}
+      >
         {cell(item)}
       </span>
     </td>

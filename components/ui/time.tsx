@@ -1,5 +1,6 @@
 'use client'
 
+import { clsx } from 'clsx'
 import { useSyncExternalStore } from 'react'
 import { formatDuration, formatExact, formatLocal, formatRelative } from '../format.ts'
 
@@ -44,7 +45,7 @@ export function Time({ at, className }: Props) {
     <time
       dateTime={new Date(atMs).toISOString()}
       title={local ? `${local}\n${formatExact(atMs)}` : formatExact(atMs)}
-      className={className ?? 'whitespace-nowrap tnum'}
+      className={clsx('tnum whitespace-nowrap', className)}
       suppressHydrationWarning
     >
       {text}
@@ -60,7 +61,7 @@ export function LocalTime({ at, className }: Props) {
     <time
       dateTime={new Date(atMs).toISOString()}
       title={formatExact(atMs)}
-      className={className ?? 'whitespace-nowrap tnum'}
+      className={clsx('tnum whitespace-nowrap', className)}
     >
       {local ?? formatExact(atMs)}
     </time>

@@ -18,6 +18,7 @@ type Props = {
 export function FiguresSection({ figures, range, pipeId, pipes }: Props) {
   const { slots } = figures
   const names = slotNames(range, slots)
+  const hasEnded = slots.some(({ transferred, lost }) => transferred + lost > 0)
   const span = `Last ${RANGE_NAMES[range]}, in UTC.`
   return (
     <section aria-label="Figures">
@@ -32,29 +33,31 @@ export function FiguresSection({ figures, range, pipeId, pipes }: Props) {
       )}
       <div className="space-y-5">
         <FigureTiles figures={figures} range={range} pipeId={pipeId} />
-        <div className="grid gap-5 lg:grid-cols-2">
-          <Panel title="Files" description={span}>
-            <BarChart
-              caption="Files"
-              slots={names}
-              series={[
-                { name: 'transferred', tone: 'water', values: slots.map(({ transferred }) => transferred) },
-                { name: 'failed or expired', tone: 'bad', values: slots.map(({ lost }) => lost) },
-              ]}
-              format={formatCount}
-              whole
-            />
-          </Panel>
-          <Panel title="Bytes of transferred files" description={span}>
-            <BarChart
-              caption="Bytes of transferred files"
-              slots={names}
-              series={[{ name: 'bytes', tone: 'water', values: slots.map(({ bytes }) => bytes) }]}
-              format={formatBytes}
-              whole
-            />
-          </Panel>
-        </div>
+        {hasEnded && (
+          <div className="grid gap-5 lg:grid-cols-2">
+            <Panel title="Files" description={span}>
+              <BarChart
+                caption="Files"
+                slots={names}
+                series={[
+                  { name: 'transferred', tone: 'water', values: slots.map(({ transferred }) => transferred) },
+                  { name: 'failed or expired', tone: 'bad', values: slots.map(({ lost }) => lost) },
+                ]}
+                format={formatCount}
+                whole
+              />
+            </Panel>
+            <Panel title="Bytes of transferred files" description={span}>
+              <BarChart
+                caption="Bytes of transferred files"
+                slots={names}
+                series={[{ name: 'bytes', tone: 'water', values: slots.map(({ bytes }) => bytes) }]}
+                format={formatBytes}
+                whole
+              />
+            </Panel>
+          </div>
+        )}
       </div>
     </section>
   )

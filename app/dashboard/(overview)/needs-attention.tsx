@@ -42,14 +42,14 @@ function Items({ items }: { items: Attention[] }) {
         return (
           <li key={href + title} className="flex flex-wrap items-start gap-x-4 gap-y-2 px-4 py-3 text-sm">
             <Icon className={`mt-0.5 size-4 shrink-0 ${className}`} aria-label={label} />
-            <div className="min-w-0 flex-1 basis-52 break-words">
+            <div className="min-w-0 flex-1 basis-52 break-words max-sm:basis-4/5">
               <p className="font-medium">
                 {title}
                 {at && <Time at={at} className="ml-2 font-normal text-ink-faint text-xs" />}
               </p>
               <p className="text-ink-soft">{text}</p>
             </div>
-            <ButtonLink href={href} size="sm" aria-label={`${action}: ${title}`}>
+            <ButtonLink href={href} size="sm" aria-label={`${action}: ${title}`} className="max-sm:ml-8">
               {action}
             </ButtonLink>
           </li>

@@ -49,6 +49,7 @@ export default async function DataStores({ searchParams }: { searchParams: Searc
       ) : (
         <Table
           caption="Data Stores"
+          terse
           rows={data}
           rowKey={({ id }) => id}
           columns={[

@@ -55,13 +55,14 @@ export default async function Pipes({ searchParams }: { searchParams: Search }) 
       ) : (
         <Table
           caption="Pipes"
+          terse
           rows={data}
           rowKey={({ id }) => id}
           columns={[
             ['Name', ({ id, name }) => <RowLink href={`/dashboard/pipes/${id}`}>{name}</RowLink>, NAME],
             ['State', (pipe) => <PipeState pipe={pipe} states={states} />],
             ['Data Stores', placesOf, LONG],
-            ['Id', ({ id }) => id, { className: 'font-mono text-ink-soft text-xs' }],
+            ['Id', ({ id }) => id, { spare: true, className: 'font-mono text-ink-soft text-xs' }],
             ['Created', ({ createdAt }) => <Time at={createdAt} />, SOFT_NUMBER],
           ]}
         />

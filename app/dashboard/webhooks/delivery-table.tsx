@@ -72,6 +72,7 @@ function Attempts({ delivery: { attempts, underWay, nextAttemptAt } }: { deliver
   return (
     <>
       {attempts.length}
+      <span className="@min-[44rem]:hidden"> {attempts.length === 1 ? 'attempt' : 'attempts'}</span>
       {underWay && <span className="text-ink-faint">, now</span>}
       {!underWay && nextAttemptAt && (
         <span className="text-ink-faint">

@@ -58,12 +58,10 @@ export default async function Service() {
             [
               'Last seen',
               ({ silent, seenAt }) => (
-                <>
-                  <Status state={silent ? 'failed' : 'active'} label={silent ? 'silent' : 'alive'} />{' '}
-                  <span className="text-ink-faint text-xs">
-                    <Time at={seenAt} />
-                  </span>
-                </>
+                <span className="flex items-center gap-2 text-ink-faint text-xs">
+                  <Status state={silent ? 'failed' : 'active'} label={silent ? 'silent' : 'alive'} />
+                  <Time at={seenAt} />
+                </span>
               ),
             ],
           ]}

@@ -20,7 +20,7 @@ export function AlertsForm({ kinds }: { kinds: Kind[] }) {
         rows={kinds}
         rowKey={({ kind }) => kind}
         columns={[
-          ['Alert', ({ name }) => name, { unnamed: true, className: 'font-medium' }],
+          ['Alert', ({ name }) => name, { className: 'whitespace-normal py-1.5 font-medium' }],
           wayColumn('mail', 'Email'),
           wayColumn('notice', 'Notice'),
         ]}
@@ -42,6 +42,6 @@ function wayColumn(way: 'mail' | 'notice', title: string): Column<Kind> {
         className="size-4 accent-water align-middle"
       />
     ),
-    { head: <Th className="w-24">{title}</Th> },
+    { head: <Th className="w-20">{title}</Th> },
   ]
 }

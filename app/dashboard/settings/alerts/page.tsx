@@ -35,7 +35,7 @@ export default async function Alerts() {
                   className="flex flex-wrap items-center gap-x-3 gap-y-1 px-4 py-2.5 text-sm -outline-offset-2 hover:bg-hover/60"
                 >
                   <Status state={alert.clearedAt ? 'cleared' : 'problem'} />
-                  <span className="min-w-0 flex-1 font-medium sm:truncate">
+                  <span className="min-w-0 flex-1 font-medium max-sm:basis-full max-sm:order-first sm:truncate">
                     {ALERT_WORDS[alert.kind].raised(alert)}
                   </span>
                   <span className="text-ink-faint text-xs">

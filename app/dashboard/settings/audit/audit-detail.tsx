@@ -6,7 +6,7 @@ export function AuditDetail({ detail }: { detail: Record<string, unknown> }) {
   if (known.length === 0) return null
   const text = known.map(([name, value]) => `${name}: ${shown(value)}`).join(', ')
   return (
-    <span className="block truncate text-ink-faint text-xs @max-[44rem]:text-right" title={text}>
+    <span className="block truncate text-ink-faint text-xs" title={text}>
       {text.slice(0, MOST_TEXT)}
     </span>
   )

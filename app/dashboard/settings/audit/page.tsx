@@ -3,7 +3,7 @@ import { ExportLinks, ListBar } from '#components/lists/list-bar.tsx'
 import { Pager } from '#components/shell/pager.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { type Filter, FilterBar } from '#components/ui/filter-bar.tsx'
-import { LONG, SOFT, Table } from '#components/ui/table.tsx'
+import { LONG, SOFT_NUMBER, Table } from '#components/ui/table.tsx'
 import { Time } from '#components/ui/time.tsx'
 import { type AuditLine, auditQuery, listAudit } from '#lib/identity/audit/list-audit.ts'
 import { AUDIT_KINDS } from '#lib/identity/audit/record-audit.ts'
@@ -67,11 +67,10 @@ function AuditTable({ lines }: { lines: AuditLine[] }) {
   return (
     <Table
       caption="Audit log"
+      terse
       rows={lines}
       rowKey={({ id }) => id}
       columns={[
-        ['When', ({ at }) => <Time at={at} />, SOFT],
-        ['Who', ({ actor }) => <Who actor={actor} />, { long: true, className: 'py-1.5' }],
         [
           'Action',
           ({ action, detail }) => (
@@ -87,6 +86,8 @@ function AuditTable({ lines }: { lines: AuditLine[] }) {
           ({ subjectLabel, subjectId }) => subjectLabel ?? subjectId ?? '–',
           { ...LONG, hint: ({ subjectId }) => subjectId ?? undefined },
         ],
+        ['Who', ({ actor }) => <Who actor={actor} />, { long: true, className: 'py-1.5' }],
+        ['When', ({ at }) => <Time at={at} />, SOFT_NUMBER],
       ]}
     />
   )
@@ -97,9 +98,7 @@ function Who({ actor }: Pick<AuditLine, 'actor'>) {
     <>
       {actor.label}
       {SAID_OF.has(actor.kind) && <span className="text-ink-faint"> ({ACTORS[actor.kind]})</span>}
-      {actor.address && (
-        <span className="block text-ink-faint text-xs @max-[44rem]:text-right">from {actor.address}</span>
-      )}
+      {actor.address && <span className="block text-ink-faint text-xs">from {actor.address}</span>}
     </>
   )
 }
