@@ -180,7 +180,9 @@ function toPaste(place: Place): string {
 
 function message({ name, ok, message: said }: ProbedOperation, works: boolean): string {
   const optional = WITHOUT[name]
-  return !ok && works && optional ? `${optional} ${said}` : said
+  if (ok || !works || !optional) return said
+  // How to get a permission that is not needed would only distract.
+  return `${optional} ${said.replace(/^(Refused \([^)]*\)):.*$/s, '$1.')}`
 }
 
 /** The permissions that the keys need for the object settings that the bucket refused. */
