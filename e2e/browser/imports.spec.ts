@@ -8,6 +8,7 @@ test('pasted URLs become files that show their source', async ({ owner: page, de
   const bytes = Buffer.alloc(2_000_000, 'film')
   const source = await openSource((req, res) => {
     if (req.url?.startsWith('/missing')) res.writeHead(404).end()
+    else if (req.url?.startsWith('/busy')) res.writeHead(503).end()
     else sendFile(req, res, { bytes, etag: '"one"' })
   })
   const fields = { name: 'Imports', dataStoreId: demo.dataStoreId, source: { http: true } }
@@ -25,13 +26,17 @@ test('pasted URLs become files that show their source', async ({ owner: page, de
   await expect(page.getByText('“ftp://example.com/film.mp4” must be an address')).toBeVisible()
   await expectAccessible(page, 'Import with an error')
 
-  await page.getByLabel('URLs').fill(`${source.url}/one.mp4?signature=secret\n${source.url}/missing.mp4`)
+  await page
+    .getByLabel('URLs')
+    .fill(`${source.url}/one.mp4?signature=secret\n${source.url}/missing.mp4\n${source.url}/busy.mp4`)
   await page.getByRole('button', { name: 'Import' }).click()
   await expect(page).toHaveURL(/\/files$/)
   const row = (name: string) => page.getByRole('row').filter({ hasText: name })
   await expect(row('one.mp4')).toContainText('transferred')
   await expect(row('one.mp4')).toContainText('URL import')
   await expect(row('missing.mp4')).toContainText('failed')
+  await expect(row('busy.mp4')).toContainText('retrying')
+  await expect(row('busy.mp4')).toContainText('The source responded with status 503.')
   await row('one.mp4').getByRole('link', { name: 'one.mp4' }).click()
   await expect(page.getByText(`${source.url}/one.mp4`, { exact: true })).toBeVisible()
   await expect(page.getByText('signature=secret')).toHaveCount(0)

@@ -7,6 +7,7 @@ import {
   files,
   fileTimeline,
   IS_FILE,
+  imports,
   inboxMessages,
   repairedParts,
 } from '#drizzle/schema/index.ts'
@@ -36,6 +37,8 @@ export type LiveUpload = {
   waiting: boolean
   /** Whether it is complete except for a decision. */
   awaiting: boolean
+  /** Whether it is an import whose source has failed, and will be requested again. */
+  retrying: boolean
 }
 
 /** If two snapshots have the same mark, the page does not need to change. */
@@ -95,6 +98,8 @@ async function uploadsUnderWay(db: Db, workspaceId: string): Promise<Snapshot> {
       status: files.status,
       waiting: isWaiting,
       awaiting: sql<boolean>`coalesce(${files.decision} in ('asked', 'deferred'), false)`,
+      retrying: sql<boolean>`${files.protocol} = 'url' and exists (select from ${imports} i where i.file_id = "files"."id"
+        and i.failures > 0 and i.due_at is not null and coalesce(i.claimed_until < now(), true))`,
     })
     .from(files)
     .where(

@@ -1,4 +1,4 @@
-import { and, eq } from 'drizzle-orm'
+import { and, eq, gt, inArray, isNotNull, isNull, lt, or } from 'drizzle-orm'
 import { z } from 'zod'
 import { files, imports } from '#drizzle/schema/index.ts'
 import type { Db } from '../platform/db/database.ts'
@@ -35,6 +35,31 @@ export async function readImport(
     failures: row.failures,
     lastError: row.lastError,
   }
+}
+
+/** The last errors of the imports among these files that will be retried. */
+export async function readFailingImports(
+  { db, clock }: Pick<Runtime, 'db' | 'clock'>,
+  among: readonly { id: string; protocol: string; status: string }[],
+): Promise<ReadonlyMap<string, string>> {
+  const ids = among.filter(({ protocol, status }) => protocol === 'url' && status === 'uploading')
+  if (ids.length === 0) return new Map()
+  const { fileId, lastError, failures, dueAt, claimedUntil } = imports
+  const found = await db
+    .select({ fileId, lastError })
+    .from(imports)
+    .where(
+      and(
+        inArray(
+          fileId,
+          ids.map(({ id }) => id),
+        ),
+        gt(failures, 0),
+        isNotNull(dueAt),
+        or(isNull(claimedUntil), lt(claimedUntil, new Date(clock.now()))),
+      ),
+    )
+  return new Map(found.map((one) => [one.fileId, one.lastError ?? '']))
 }
 
 /** The file of one of this Sender's imports. Another Sender's import is reported as missing. */

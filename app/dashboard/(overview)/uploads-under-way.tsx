@@ -12,11 +12,11 @@ import type { LiveUpload } from '#lib/dashboard/live.ts'
 
 const SHOWN = 8
 
-/** Shows the confirmed offsets live: those of one Pipe, or of all. */
+/** Shows the confirmed offsets live: those of one Pipe, or of all. Files that await a decision need a person instead. */
 export function UploadsUnderWay({ uploads: first, pipeId }: { uploads: LiveUpload[]; pipeId?: string }) {
   const [all, setAll] = useState(first)
   useLive('uploads', false, (told) => told.uploads && setAll(told.uploads))
-  const uploads = pipeId ? all.filter((upload) => upload.pipeId === pipeId) : all
+  const uploads = all.filter((one) => !one.awaiting && (!pipeId || one.pipeId === pipeId))
   return (
     <Panel title="In progress" flush>
       <p className="sr-only" role="status">
@@ -28,7 +28,7 @@ export function UploadsUnderWay({ uploads: first, pipeId }: { uploads: LiveUploa
         <ul className="divide-y border-t">
           {uploads
             .slice(0, SHOWN)
-            .map(({ id, filename, offsetBytes, lengthBytes, status, waiting, awaiting }) => (
+            .map(({ id, filename, offsetBytes, lengthBytes, status, waiting, retrying }) => (
               <li key={id}>
                 <Link
                   href={`/dashboard/files/${id}`}
@@ -37,11 +37,9 @@ export function UploadsUnderWay({ uploads: first, pipeId }: { uploads: LiveUploa
                   <span className="flex justify-between gap-3 text-sm">
                     <span className="truncate font-medium">{filename}</span>
                     <span className="tnum flex shrink-0 items-center gap-2 text-ink-soft">
-                      {waiting && <Status state="waiting" />}
+                      {retrying ? <Status state="retrying" /> : waiting && <Status state="waiting" />}
                       {status === 'transferring'
-                        ? awaiting
-                          ? 'awaiting a decision'
-                          : 'completing'
+                        ? 'completing'
                         : lengthBytes === null
                           ? formatBytes(offsetBytes)
                           : `${formatPercent(offsetBytes, lengthBytes)} of ${formatBytes(lengthBytes)}`}

@@ -14,6 +14,7 @@ import { countFiles, type FileTotals, listFiles } from '#lib/dashboard/files/lis
 import { PROTOCOL_NAMES } from '#lib/dashboard/files/words.ts'
 import { readSnapshot } from '#lib/dashboard/live.ts'
 import type { Actor } from '#lib/identity/audit/record-audit.ts'
+import { readFailingImports } from '#lib/imports/read-imports.ts'
 import { parseInput } from '#lib/platform/kernel/parse-input.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { listPipes } from '#lib/workspace/pipes/read-pipes.ts'
@@ -32,10 +33,16 @@ const INCLUDED: Record<string, string[]> = {
 /** Those of the API, each followed by what it includes. */
 const STATUSES = fileAnswer.shape.status.options.flatMap((status) => [status, ...(INCLUDED[status] ?? [])])
 
-type Props = { actor: Actor; path: string; query: Record<string, string | undefined>; pipeId?: string }
+type Props = {
+  actor: Actor
+  path: string
+  query: Record<string, string | undefined>
+  pipeId?: string
+  batchName?: string | undefined
+}
 
 /** A filterable list of files, for the workspace or one Pipe. */
-export async function FileList({ actor, path, query, pipeId }: Props) {
+export async function FileList({ actor, path, query, pipeId, batchName }: Props) {
   const runtime = getRuntime()
   const { mark } = await readSnapshot(runtime.db, actor.workspaceId, 'files')
   const wanted = wantedFiles(query, pipeId, runtime.clock.now())
@@ -53,8 +60,8 @@ export async function FileList({ actor, path, query, pipeId }: Props) {
       label: 'Status',
       options: STATUSES.map((value) => ({ value, label: value.replaceAll('_', ' ') })),
     },
-    // Shown only if a link has set it, because nobody types a batch id.
-    ...(query.batchId ? [{ kind: 'text', name: 'batchId', label: 'Batch' } as const] : []),
+    // Shown only if a link has set them, because nobody types these ids.
+    ...(query.batchId ? [batchFilter(query.batchId, batchName)] : []),
     ...(query.missingAt
       ? [{ kind: 'text', name: 'missingAt', label: 'Missing from Data Store' } as const]
       : []),
@@ -94,6 +101,7 @@ export async function FileList({ actor, path, query, pipeId }: Props) {
           path={path}
           query={query}
           pipeNames={pipeId ? undefined : new Map(pipes.data.map(({ id, name }) => [id, name]))}
+          failing={await readFailingImports(runtime, page.data)}
           now={runtime.clock.now()}
         />
       ) : filtered ? (
@@ -125,6 +133,13 @@ export async function FileList({ actor, path, query, pipeId }: Props) {
     </>
   )
 }
+
+const batchFilter = (value: string, label = value): Filter => ({
+  kind: 'choice',
+  name: 'batchId',
+  label: 'Batch',
+  options: [{ value, label }],
+})
 
 /** Invalid filters have no totals; the list shows the reason. */
 async function readTotals(actor: Actor, wanted: object): Promise<FileTotals | undefined> {

@@ -13,12 +13,14 @@ type Props = {
   files: File[]
   /** Absent in the list of one Pipe. */
   pipeNames: Map<string, string> | undefined
+  /** The last errors of imports that will be retried. */
+  failing: ReadonlyMap<string, string>
   now: number
   path: string
   query: Record<string, string | undefined>
 }
 
-export function FileTable({ files, pipeNames, now, path, query }: Props) {
+export function FileTable({ files, pipeNames, failing, now, path, query }: Props) {
   const sorted = { path, query }
   const idsOf = (which: (file: File) => boolean) => files.filter(which).map(({ id }) => id)
   return (
@@ -29,8 +31,8 @@ export function FileTable({ files, pipeNames, now, path, query }: Props) {
         rowKey={({ id }) => id}
         columns={[
           selectColumn(({ filename }: File) => filename),
-          ['File', (file) => <FileName file={file} />, NAME],
-          ['Status', (file) => <FileStatus file={file} now={now} />],
+          ['File', (file) => <FileName file={file} problem={failing.get(file.id)} />, NAME],
+          ['Status', (file) => <FileStatus file={file} retrying={failing.has(file.id)} now={now} />],
           [
             'Size',
             ({ size }) => (size === null ? '–' : formatBytes(size)),
@@ -55,19 +57,29 @@ const pipeColumn = (names: Map<string, string>): Column<File> => [
   LONG,
 ]
 
-export function FileName({ file: { id, filename, protocol } }: { file: File }) {
+type NameProps = { file: File; problem?: string | undefined }
+
+export function FileName({ file: { id, filename, protocol }, problem }: NameProps) {
   return (
     <RowId id={id} what={`the id of ${filename}`}>
       <RowLink href={`/dashboard/files/${id}`} title={filename}>
         {filename}
       </RowLink>
-      {protocol !== 'tus' && <span className="ml-2 text-ink-faint text-xs">{PROTOCOL_NAMES[protocol]}</span>}
+      {protocol !== 'tus' && (
+        <span className="ml-2 font-normal text-ink-faint text-xs" title={problem}>
+          {PROTOCOL_NAMES[protocol]}
+          {problem && `: ${problem}`}
+        </span>
+      )}
     </RowId>
   )
 }
 
-export function FileStatus({ file, now }: { file: File; now: number }) {
+type StatusProps = { file: File; retrying: boolean; now: number }
+
+export function FileStatus({ file, retrying, now }: StatusProps) {
   const { id, offset, size, status } = file
+  if (retrying) return <Status state="retrying" />
   const shown = shownStatus(file, now)
   if (status !== 'uploading') return <Status state={shown} />
   return <UploadProgress id={id} offset={offset} size={size} waiting={shown === 'waiting'} />

@@ -5,7 +5,7 @@ import { Panel } from '#components/ui/panel.tsx'
 import { Progress } from '#components/ui/progress.tsx'
 import { Status } from '#components/ui/status.tsx'
 import type { DestinationProgress } from '#lib/dashboard/files/destination-progress.ts'
-import type { File } from '#lib/dashboard/files/file.ts'
+import { type File, isAwaited } from '#lib/dashboard/files/file.ts'
 import { REASONS_IN_WORDS } from '#lib/dashboard/files/words.ts'
 import { SentSettings } from './file-object.tsx'
 
@@ -16,6 +16,7 @@ export function FileDestination({ file, destination, progress }: Props) {
   const { status, required, bucket, key, etag, object, reason } = destination
   const { name, isRepairing, sentBytes, repairedBytes } = progress
   const isUnderWay = file.status === 'uploading' || file.status === 'transferring'
+  const awaits = status === 'transferring' && file.decision && isAwaited(file.decision)
   const several = file.destinations.length > 1
   return (
     <Panel
@@ -23,7 +24,7 @@ export function FileDestination({ file, destination, progress }: Props) {
       aside={
         <span className="flex flex-wrap gap-1.5">
           {several && <Status state={required ? 'required' : 'best_effort'} />}
-          <Status state={isRepairing ? 'repairing' : status} />
+          <Status state={isRepairing ? 'repairing' : awaits ? 'awaiting_decision' : status} />
         </span>
       }
     >

@@ -20,7 +20,7 @@ import { readUndelivered } from '#lib/dashboard/files/read-undelivered.ts'
 import { showFile } from '#lib/dashboard/files/show-file.ts'
 import { PROTOCOL_NAMES } from '#lib/dashboard/files/words.ts'
 import { readSnapshot } from '#lib/dashboard/live.ts'
-import { readImport } from '#lib/imports/read-imports.ts'
+import { readFailingImports, readImport } from '#lib/imports/read-imports.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { showPipe } from '#lib/workspace/pipes/read-pipes.ts'
 import { currentActor } from '../../../session.ts'
@@ -46,9 +46,10 @@ export default async function FilePage({ params }: { params: Promise<{ id: strin
   const actor = await currentActor('see')
   const { mark } = await readSnapshot(runtime.db, actor.workspaceId, `file:${id}`)
   const file = await orNotFound(showFile(runtime, actor, id))
-  const [pipe, from, progress, undelivered, facts] = await Promise.all([
+  const [pipe, from, failing, progress, undelivered, facts] = await Promise.all([
     showPipe(runtime, actor, file.pipeId).catch(orNothing),
     readImport(runtime, id),
+    readFailingImports(runtime, [file]),
     readDestinationProgress(runtime.db, id),
     readUndelivered(runtime.db, id),
     readReplay(runtime.db, id),
@@ -61,7 +62,7 @@ export default async function FilePage({ params }: { params: Promise<{ id: strin
       <PageHeader
         back={{ href: '/dashboard/files', label: 'Files' }}
         title={file.filename}
-        beside={<Status state={shownStatus(file, runtime.clock.now())} />}
+        beside={<Status state={failing.has(id) ? 'retrying' : shownStatus(file, runtime.clock.now())} />}
         actions={
           <>
             <JsonView kind="file" id={id} />

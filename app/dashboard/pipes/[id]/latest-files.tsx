@@ -1,13 +1,14 @@
 import { FileName, FileStatus } from '#app/dashboard/files/file-table.tsx'
-import { LONG, NAME, SOFT_NUMBER, Table } from '#components/ui/table.tsx'
+import { type Column, LONG, NAME, SOFT_NUMBER, Table } from '#components/ui/table.tsx'
 import { TextLink } from '#components/ui/text-link.tsx'
 import { Time } from '#components/ui/time.tsx'
 import { explainFailure, type File } from '#lib/dashboard/files/file.ts'
 
-type Props = { files: File[]; path: string; now: number }
+type Props = { files: File[]; failing: ReadonlyMap<string, string>; path: string; now: number }
 
 /** A Pipe's newest files, and why those that failed did. */
-export function LatestFiles({ files, path, now }: Props) {
+export function LatestFiles({ files, failing, path, now }: Props) {
+  const reason = (file: File) => failing.get(file.id) ?? reasonOf(file)
   return (
     <section aria-labelledby="latest">
       <div className="mb-2 flex items-baseline justify-between">
@@ -20,12 +21,15 @@ export function LatestFiles({ files, path, now }: Props) {
       </div>
       <Table
         caption="Latest files"
+        terse
         rows={files}
         rowKey={({ id }) => id}
         columns={[
           ['File', (file) => <FileName file={file} />, NAME],
-          ['Status', (file) => <FileStatus file={file} now={now} />],
-          ['Reason', reasonOf, { ...LONG, hint: reasonOf }],
+          ['Status', (file) => <FileStatus file={file} retrying={failing.has(file.id)} now={now} />],
+          ...(files.some(reason)
+            ? [['Reason', reason, { ...LONG, hint: reason }] satisfies Column<File>]
+            : []),
           ['Created', ({ createdAt }) => <Time at={createdAt} />, SOFT_NUMBER],
         ]}
       />

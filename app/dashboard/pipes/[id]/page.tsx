@@ -12,6 +12,7 @@ import { readSnapshot, type Topic } from '#lib/dashboard/live.ts'
 import { readAttention } from '#lib/dashboard/overview/read-attention.ts'
 import { readFigures } from '#lib/dashboard/overview/read-figures.ts'
 import { describeSet } from '#lib/dashboard/pipes/destination-set.ts'
+import { readFailingImports } from '#lib/imports/read-imports.ts'
 import { listWithLatest } from '#lib/webhooks/log/list-deliveries.ts'
 import { readSearch, type Search } from '../../page-query.ts'
 import { titledByPipe } from '../../title-of.ts'
@@ -50,7 +51,12 @@ export default async function PipePage({ searchParams, ...props }: Props) {
         {files.length > 0 ? (
           <div className="min-w-0 space-y-5">
             <UploadsUnderWay uploads={uploads} pipeId={id} />
-            <LatestFiles files={files} path={`${at}/files`} now={runtime.clock.now()} />
+            <LatestFiles
+              files={files}
+              failing={await readFailingImports(runtime, files)}
+              path={`${at}/files`}
+              now={runtime.clock.now()}
+            />
           </div>
         ) : (
           <EmptyState
