@@ -1,5 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { z } from 'zod'
+import type { FileStatus } from '#drizzle/schema/files.ts'
 import type { Actor } from '../identity/audit/record-audit.ts'
 import { type Db, rows } from '../platform/db/database.ts'
 import { SluiceError } from '../platform/kernel/errors.ts'
@@ -72,6 +73,18 @@ export async function showBatch(
   const batch = mine && (await readBatch(db, id))
   if (!batch) throw noBatch()
   return batch
+}
+
+/** How many of a batch's files have each status. */
+export function countOutcomes(
+  { db }: { db: Db },
+  id: string,
+): Promise<{ status: FileStatus; count: number }[]> {
+  const inBatch = isInBatch(sql`${id}::uuid`)
+  return rows(
+    db,
+    sql`select f.status, count(*)::int as count from files f where ${inBatch} group by 1 order by 2 desc`,
+  )
 }
 
 export const noBatch = () =>

@@ -3,6 +3,7 @@
 import { act } from '#app/actions/act.ts'
 import { textOf } from '#app/actions/form-fields.ts'
 import { plural } from '#components/format.ts'
+import { sealBatch } from '#lib/batches/seal-batch.ts'
 import { cancelFiles, decideOnFiles, eraseFiles, restoreFiles } from '#lib/dashboard/files/act-on-files.ts'
 import { decisionInput } from '#lib/hooks/answers.ts'
 import { parseInput } from '#lib/platform/kernel/parse-input.ts'
@@ -45,5 +46,12 @@ export async function restoreAll(ids: string[]) {
           ? 'These records have already been erased.'
           : `${plural(restored, 'record')} restored.`,
     }
+  })
+}
+
+export async function seal(batchId: string) {
+  return act('operate', async (runtime, actor) => {
+    await sealBatch(runtime, actor, batchId)
+    return { message: 'The batch is sealed.' }
   })
 }
