@@ -16,14 +16,17 @@ function quickRequest() {
 
 it('a cut between two requests breaks only the next one, however soon its response would arrive', async () => {
   vi.stubGlobal('ProgressEvent', Event)
-  const network = createBadNetwork()
+  let cuts = 0
+  const network = createBadNetwork(() => {
+    cuts += 1
+  })
   const [next, other] = [quickRequest(), quickRequest()]
-  network.cut()
+  expect([network.cut(), cuts]).toEqual([false, 0])
   for (const { request } of [next, other]) {
     network.send(request)
     request.send()
   }
   await Promise.resolve()
   vi.unstubAllGlobals()
-  expect([next.seen, other.seen]).toEqual([['error'], ['load']])
+  expect([next.seen, other.seen, cuts]).toEqual([['error'], ['load'], 1])
 })

@@ -11,17 +11,18 @@ export type BadNetwork = {
    * would lose them.
    */
   send(xhr: XMLHttpRequest): void
-  /** Breaks the requests in flight or, if there are none, the next one. */
-  cut(): void
+  /** Breaks the requests in flight or, if there are none, the next one. Returns whether there were any. */
+  cut(): boolean
   setDown(down: boolean): void
 }
 
-export function createBadNetwork(): BadNetwork {
+/** `onCut` is called when a cut has broken a request. */
+export function createBadNetwork(onCut: () => void): BadNetwork {
   const inFlight = new Set<XMLHttpRequest>()
   let down = false
   let cutNext = false
 
-  function cut(): void {
+  function breakAll(): void {
     for (const xhr of inFlight) {
       xhr.abort()
       breakLine(xhr)
@@ -41,6 +42,7 @@ export function createBadNetwork(): BadNetwork {
     fetch: (...args) => call(() => window.fetch(...args)),
     send(xhr) {
       if (down || cutNext) {
+        if (cutNext) onCut()
         cutNext = false
         xhr.send = () => void queueMicrotask(() => breakLine(xhr))
         return
@@ -50,12 +52,14 @@ export function createBadNetwork(): BadNetwork {
     },
     cut() {
       cutNext = inFlight.size === 0
-      cut()
+      if (!cutNext) onCut()
+      breakAll()
+      return !cutNext
     },
     setDown(now) {
       if (now === down) return
       down = now
-      if (down) cut()
+      if (down) breakAll()
       window.dispatchEvent(new Event(down ? 'offline' : 'online'))
     },
   }

@@ -1,4 +1,5 @@
 import { createUploads, type FileUpload, UploadFailure } from '#packages/react/src/index.ts'
+import { formatBytes } from '../format.ts'
 import { createBadNetwork } from './bad-network.ts'
 import { afterAnswer, afterUpload, note, SILENT, type Wire, type WireLine } from './wire.ts'
 
@@ -17,7 +18,6 @@ const SLOW_CHUNK_BYTES = 512 * 1024
 const SLOW_PAUSE_MS = 250
 
 export function createUploader({ place, endpoint, remember, takeToken }: Options) {
-  const network = createBadNetwork()
   const watchers = new Set<() => void>()
   let wire: Wire = SILENT
   let shown: FileUpload | undefined
@@ -29,6 +29,11 @@ export function createUploader({ place, endpoint, remember, takeToken }: Options
     for (const tell of watchers) tell()
   }
   const say = (text: string, tone: WireLine['tone'] = 'plain') => change(note(wire, text, tone, Date.now()))
+  const network = createBadNetwork(() => {
+    const { confirmedBytes } = wire
+    const left = confirmedBytes > 0 ? `${formatBytes(confirmedBytes)} confirmed` : 'no bytes confirmed yet'
+    say(`the connection was cut, ${left}`, 'bad')
+  })
 
   const uploads = createUploads({
     place,
@@ -72,8 +77,7 @@ export function createUploader({ place, endpoint, remember, takeToken }: Options
     },
     wire: () => wire,
     cut() {
-      network.cut()
-      say('the connection was cut', 'bad')
+      if (!network.cut()) say('nothing is being sent, so the next request will be cut')
     },
     setDown(down: boolean) {
       network.setDown(down)
