@@ -36,11 +36,22 @@ test('without the database, pages that need no data work, and the others recover
   await page.goto('/dashboard/files')
   await expect(page.getByText('The database is not responding.')).toBeVisible()
   await expectAccessibleInLight(page, 'a page without the database')
+  const visitor = await browser.newPage({ baseURL: sluice.baseUrl, locale: 'de-DE' })
+  await visitor.goto(`/u/${'a'.repeat(22)}`)
+  await expect(
+    visitor.getByRole('heading', { name: 'Diese Seite kann gerade nicht angezeigt werden' }),
+  ).toBeVisible()
+  await expect(visitor.getByRole('link')).toHaveCount(0)
+  await expectAccessibleInLight(visitor, 'an upload link without the database')
   await page.getByRole('button', { name: 'Try again' }).click()
   await expect(page.getByText('The database is not responding.')).toBeVisible()
   line.setAway(false)
   await expect(page.getByRole('heading', { name: 'Files', exact: true })).toBeVisible({ timeout: 60_000 })
+  await expect(visitor.getByRole('heading', { name: 'Dieser Link funktioniert nicht' })).toBeVisible({
+    timeout: 60_000,
+  })
 
+  await visitor.close()
   await page.close()
   await sluice.stop()
   await line.close()

@@ -54,6 +54,11 @@ export const linkPage: LinkPage = {
     title: 'Zu viele Versuche',
     text: 'Aus Ihrem Netzwerk wurden zu viele ungültige Links geöffnet. Warten Sie eine Minute und laden Sie die Seite dann neu.',
   },
+  failed: {
+    title: 'Diese Seite kann gerade nicht angezeigt werden',
+    text: 'Versuchen Sie es gleich noch einmal. Unterbrochene Uploads werden dort fortgesetzt, wo sie aufgehört haben.',
+    again: 'Noch einmal versuchen',
+  },
   closed: {
     title: 'Dieser Link ist geschlossen',
     text: 'Bitten Sie die Person, von der Sie ihn haben, ihn wieder zu öffnen oder einen neuen zu senden.',

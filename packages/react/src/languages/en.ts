@@ -61,6 +61,11 @@ export const linkPage = {
     title: 'Too many attempts',
     text: 'Too many invalid links were opened from your network. Wait a minute, then reload this page.',
   },
+  failed: {
+    title: 'This page could not be shown',
+    text: 'Try again in a moment. Interrupted uploads continue where they stopped.',
+    again: 'Try again',
+  },
   closed: {
     title: 'This link is closed',
     text: 'Ask the person who sent it to reopen it or send a new one.',

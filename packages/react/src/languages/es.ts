@@ -53,6 +53,11 @@ export const linkPage: LinkPage = {
     title: 'Demasiados intentos',
     text: 'Se abrieron demasiados enlaces no válidos desde su red. Espere un minuto y vuelva a cargar esta página.',
   },
+  failed: {
+    title: 'No se puede mostrar esta página',
+    text: 'Vuelva a intentarlo en un momento. Los envíos interrumpidos continúan donde se detuvieron.',
+    again: 'Volver a intentar',
+  },
   closed: {
     title: 'Este enlace está cerrado',
     text: 'Pida a la persona que se lo envió que lo vuelva a abrir o que le envíe uno nuevo.',

@@ -54,6 +54,11 @@ export const linkPage: LinkPage = {
     title: 'Trop de tentatives',
     text: 'Trop de liens non valides ont été ouverts depuis votre réseau. Attendez une minute, puis rechargez cette page.',
   },
+  failed: {
+    title: 'Impossible d’afficher cette page',
+    text: 'Réessayez dans un instant. Les envois interrompus reprennent là où ils se sont arrêtés.',
+    again: 'Réessayer',
+  },
   closed: {
     title: 'Ce lien est fermé',
     text: 'Demandez à la personne qui vous l’a envoyé de le rouvrir ou de vous en envoyer un nouveau.',

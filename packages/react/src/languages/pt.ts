@@ -53,6 +53,11 @@ export const linkPage: LinkPage = {
     title: 'Tentativas demais',
     text: 'Muitos links inválidos foram abertos a partir da sua rede. Espere um minuto e recarregue esta página.',
   },
+  failed: {
+    title: 'Não foi possível mostrar esta página',
+    text: 'Tente novamente em instantes. Os envios interrompidos continuam de onde pararam.',
+    again: 'Tentar novamente',
+  },
   closed: {
     title: 'Este link está fechado',
     text: 'Peça à pessoa que o enviou para reabri-lo ou enviar um novo.',
