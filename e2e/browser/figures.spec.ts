@@ -1,4 +1,5 @@
-import { sql } from 'drizzle-orm'
+import { randomBytes } from 'node:crypto'
+import { type SQL, sql } from 'drizzle-orm'
 import type { Page } from 'playwright/test'
 import { formatBytes, formatPercent, plural } from '#components/format.ts'
 import type { DemoDocument } from '#lib/dashboard/demo/ensure-demo.ts'
@@ -8,6 +9,7 @@ import { openDatabase } from '#lib/platform/db/open-database.ts'
 import { createLogger } from '#lib/platform/log/log.ts'
 import { tokenFor } from '../../test/support/begin-upload.ts'
 import { api, expect, test } from '../../test/support/browser.ts'
+import { OTHER_OPERATOR } from '../../test/support/browser-setup.ts'
 import { startReceiver } from '../../test/support/receiver.ts'
 
 type Made = { id: string; token: string }
@@ -32,6 +34,8 @@ async function makeFiles(demo: DemoDocument, { db }: DatabaseHandle) {
   const webhook = { url: receiver.url, enabled: true, statuses: ['failed', 'expired', 'canceled'] }
   await api(demo, 'PUT', `/pipes/${id}/webhook`, webhook)
   const sender = await api<Made>(demo, 'POST', '/senders', { name: 'Counted' })
+  const group = await api<Made>(demo, 'POST', '/sender-groups', { name: 'Counted' })
+  await api(demo, 'PATCH', `/senders/${sender.id}/limits`, { groupId: group.id })
   const { token, uploadUrl } = await tokenFor(demo.baseUrl, sender.token, id, { batch: 'Counted' })
   const send = async (name: string, bytes: number, headers: Record<string, string> = {}) => {
     const authorized = { Authorization: `Bearer ${token}`, ...headers }
@@ -60,7 +64,7 @@ async function makeFiles(demo: DemoDocument, { db }: DatabaseHandle) {
   await api(demo, 'POST', `/files/${await begin('canceled.bin', 400)}/cancel`)
   const expired = await begin('expired.bin', 700)
   await db.execute(sql`update files set expires_at = now() where id = ${expired}::uuid`)
-  return { id, senderId: sender.id, receiver }
+  return { id, senderId: sender.id, groupId: group.id, receiver }
 }
 
 async function readCsv(page: Page, path: string): Promise<Record<string, string>[]> {
@@ -72,16 +76,16 @@ async function readCsv(page: Page, path: string): Promise<Record<string, string>
   return lines.map((cells) => Object.fromEntries(names!.map((name, n) => [name, cells[n]!])))
 }
 
+const openRows = () =>
+  openDatabase({ dataDir: process.env.SLUICE_DATA! }, { log: createLogger('silent'), share: true })
+
 test('each figure is the sum of its rows on every page, list, export and API field that shows it', {
   tag: '@long',
 }, async ({ owner: page, demo }) => {
   // Uploads expire within a minute.
   test.slow()
-  const database = await openDatabase(
-    { dataDir: process.env.SLUICE_DATA! },
-    { log: createLogger('silent'), share: true },
-  )
-  const { id, senderId, receiver } = await makeFiles(demo, database)
+  const database = await openRows()
+  const { id, senderId, groupId, receiver } = await makeFiles(demo, database)
   const read = () =>
     rows<Row>(
       database.db,
@@ -164,9 +168,22 @@ test('each figure is the sum of its rows on every page, list, export and API fie
 
   const batch = await api(demo, 'GET', `/batches/${files[0]!.batchId}`)
   expect(batch).toMatchObject({ files: files.length, open: open.length })
+  await page.goto(`/dashboard/files?batchId=${files[0]!.batchId}`)
+  const ended = `${files.length - open.length} of ${files.length} files have ended`
+  await expect(page.getByText(ended)).toBeVisible()
+  for (const { status } of files) {
+    const outcome = page.getByRole('link', { name: `${of(status).length} ${status}`, exact: true })
+    await expect(outcome).toBeVisible()
+  }
   const sender = await api(demo, 'GET', `/senders/${senderId}`)
   expect(sender).toMatchObject({ transferredBytes: sum(transferred, 'size') })
-  for (const address of ['/dashboard/senders', `/dashboard/senders/${senderId}`]) {
+  const group = await api(demo, 'GET', `/sender-groups/${groupId}`)
+  expect(group).toMatchObject({ senderCount: 1, transferredBytes: sum(transferred, 'size') })
+  const groups = '/dashboard/senders/groups'
+  for (const address of [
+    ...['/dashboard/senders', `/dashboard/senders/${senderId}`],
+    ...[groups, `${groups}/${groupId}`],
+  ]) {
     await page.goto(address)
     await expect(page.getByText(formatBytes(sum(transferred, 'size')), { exact: true })).toBeVisible()
   }
@@ -181,4 +198,74 @@ test('each figure is the sum of its rows on every page, list, export and API fie
     const all = days.reduce((bytes, day) => bytes + Number(day.bytes), 0)
     expect(await api(demo, 'GET', '/usage')).toMatchObject({ usedBytes: all })
   }).toPass()
+})
+
+test("each figure of upload links and of the operators' console is the sum of its rows", {
+  tag: '@long',
+}, async ({ owner: page, browser, baseURL, demo }) => {
+  const database = await openRows()
+  const one = async <Found extends Record<string, unknown>>(query: SQL) => (await rows<Found>(database.db, query))[0]!
+  const fields = { name: 'Linked', dataStoreId: demo.dataStoreId, source: { http: true } }
+  const { id: pipeId } = await api<Made>(demo, 'POST', '/pipes', fields)
+  type Link = Made & { code: string; senderId: string }
+  const limits = { title: 'Counted', maxFiles: 20, maxBytes: 5_000_000 }
+  const link = await api<Link>(demo, 'POST', '/upload-links', { pipeId, ...limits })
+  const visitor = randomBytes(32).toString('base64url')
+  type Opened = { upload: { token: string; uploadUrl: string } }
+  const { upload } = await api<Opened>(demo, 'POST', '/upload-links/open', { code: link.code, visitor })
+  for (const [name, bytes] of Object.entries({ 'one.bin': 70_000, 'two.bin': 30_400 })) {
+    const headers = { Authorization: `Bearer ${upload.token}` }
+    await fetch(upload.uploadUrl + name, { method: 'PUT', headers, body: new Uint8Array(bytes) })
+  }
+  const sent = await one<{ files: number; bytes: number }>(
+    sql`select count(*)::int as files, sum(length_bytes)::int as bytes from files where sender_id = ${link.senderId}::uuid`,
+  )
+  expect(sent.files).toBe(2)
+  const { files: filesCreated, bytes: bytesCreated } = sent
+  expect(await api(demo, 'GET', `/upload-links/${link.id}`)).toMatchObject({ filesCreated, bytesCreated })
+  await page.goto(`/dashboard/pipes/${pipeId}/links`)
+  const row = page.getByRole('row', { name: 'Counted' })
+  await expect(row).toContainText(`${sent.files} of 20`)
+  await expect(row).toContainText(`${formatBytes(sent.bytes)} of 5 MB`)
+
+  const context = await browser.newContext({ baseURL: baseURL! })
+  const console = await context.newPage()
+  await console.goto('/sign-up')
+  await console.getByLabel('Email').fill(OTHER_OPERATOR)
+  await console.getByLabel('Password').fill('a few words in a row')
+  await console.getByRole('button', { name: 'Create account' }).click()
+  await expect(console.getByText('0 of 5 done')).toBeVisible()
+  await database.db.execute(sql`update users set email_verified_at = now() where email = ${OTHER_OPERATOR}`)
+  // Other tests upload at the same time.
+  await expect(async () => {
+    await console.goto(`/operator?search=${demo.email}`)
+    const seen = await one<{ id: string; members: number; bytes: number; open: number }>(
+      sql`select w.id, (select count(*)::int from members m where m.workspace_id = w.id) as members,
+          (select sum(bytes)::float8 from usage_days d where d.workspace_id = w.id and d.day >= date_trunc('month', now())) as bytes,
+          (select count(*)::int from files f where f.workspace_id = w.id and f.status = 'uploading' and f.concat is null and f.lane_of is null) as open
+        from workspaces w join pipes p on p.workspace_id = w.id where p.id = ${pipeId}`,
+    )
+    const row = console.getByRole('row').filter({ hasText: demo.email })
+    await expect(row).toContainText(`${seen.members}${formatBytes(seen.bytes)}${seen.open}`, {
+      timeout: 1000,
+    })
+    await console.goto(`/operator/workspaces/${seen.id}`)
+    const open = plural(seen.open, 'upload')
+    const figures = console.getByText(`${formatBytes(seen.bytes)} this month${open} in progress`)
+    await expect(figures).toBeVisible({ timeout: 1000 })
+  }).toPass()
+  await expect(async () => {
+    await console.goto('/operator/service')
+    const waiting = await one<Record<string, number>>(
+      sql`select (select count(*)::int from deliveries where state = 'pending') as "Webhook deliveries",
+        (select count(*)::int from files where status = 'transferring' and decision in ('asked', 'deferred')) as "Files waiting for a decision",
+        (select count(*)::int from files where status = 'uploading' and concat is null and lane_of is null) as "Uploads in progress"`,
+    )
+    for (const [what, count] of Object.entries(waiting)) {
+      const row = console.getByRole('row').filter({ hasText: what })
+      await expect(row).toContainText(`${what}${count}`, { timeout: 1000 })
+    }
+  }).toPass()
+  await context.close()
+  await database.close()
 })

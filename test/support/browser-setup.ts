@@ -6,8 +6,9 @@ import { findChromium } from './chromium.ts'
 import { startSluice, temporaryFolder } from './sluice.ts'
 import copySource from './source-setup.ts'
 
-/** Once an account with this address exists, it has access to the operators' console. */
+/** Once accounts with these addresses exist, they have access to the operators' console. */
 export const OPERATOR = 'ops@example.com'
+export const OTHER_OPERATOR = 'counts@example.com'
 
 /**
  * One server for all specs, with the demo's owner signed in once: signing in is deliberately slow, and rate-limited.
@@ -16,7 +17,8 @@ export default async function setup(): Promise<() => Promise<void>> {
   await buildIfNeeded()
   const removeSource = copySource()
   const folder = temporaryFolder()
-  const sluice = await startSluice({ DATA_DIR: folder.path, LOG_LEVEL: 'warn', OPERATORS: OPERATOR })
+  const operators = { OPERATORS: `${OPERATOR},${OTHER_OPERATOR}` }
+  const sluice = await startSluice({ DATA_DIR: folder.path, LOG_LEVEL: 'warn', ...operators })
   process.env.SLUICE_URL = sluice.baseUrl
   process.env.SLUICE_DATA = folder.path
   process.env.SLUICE_STATE = join(folder.path, 'signed-in.json')
