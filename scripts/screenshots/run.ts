@@ -10,15 +10,15 @@ import { readOptions } from '../read-options.ts'
 import { writeHistory } from './believable-history.ts'
 
 /**
- * `npm run generate -- screenshots`: takes pictures of every page in both color modes, at desktop and phone width, in
- * `screenshots/`, which is not part of the repository, and of the documentation's pages in docs/screenshots. It runs
- * its own server, whose demo workspace has a history of half a year. `--only <words>` selects pages whose address
- * contains them.
+ * `npm run generate -- screenshots`: takes pictures of every page in both color modes, as on a desktop, a tablet and a
+ * phone, in `screenshots/`, which is not part of the repository, and of the documentation's pages in docs/screenshots.
+ * It runs its own server, whose demo workspace has a history of half a year. `--only <words>` selects pages whose
+ * address contains them.
  */
 const ALL_FOLDER = 'screenshots'
 const DOCS_FOLDER = 'docs/screenshots'
 const DOCS_SIZE = { width: 1280, height: 800 }
-const WIDTHS = [1280, 360]
+const WIDTHS = [1440, 1024, 390]
 const MODES = ['light', 'dark'] as const
 const MAX_BYTES = 150_000
 const MIB = 1024 * 1024
