@@ -53,6 +53,7 @@ test('a decision hook is set up, tested, switched off and deleted', async ({ own
 test('deferred files are allowed or rejected on their page or together in the list', {
   tag: '@long',
 }, async ({ owner: page, demo }) => {
+  test.slow()
   const decider = await openDecider()
   decider.answer = () => ({ defer: true })
   const { name: bucket, endpoint, region, reader } = demo.bucket
