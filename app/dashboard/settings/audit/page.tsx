@@ -98,7 +98,9 @@ function Who({ actor }: Pick<AuditLine, 'actor'>) {
     <>
       {actor.label}
       {SAID_OF.has(actor.kind) && <span className="text-ink-faint"> ({ACTORS[actor.kind]})</span>}
-      {actor.address && <span className="block text-ink-faint text-xs">from {actor.address}</span>}
+      {actor.address && (
+        <span className="text-ink-faint text-xs @min-[44rem]:block"> from {actor.address}</span>
+      )}
     </>
   )
 }
