@@ -204,7 +204,8 @@ test("each figure of upload links and of the operators' console is the sum of it
   tag: '@long',
 }, async ({ owner: page, browser, baseURL, demo }) => {
   const database = await openRows()
-  const one = async <Found extends Record<string, unknown>>(query: SQL) => (await rows<Found>(database.db, query))[0]!
+  const one = async <Found extends Record<string, unknown>>(query: SQL) =>
+    (await rows<Found>(database.db, query))[0]!
   const fields = { name: 'Linked', dataStoreId: demo.dataStoreId, source: { http: true } }
   const { id: pipeId } = await api<Made>(demo, 'POST', '/pipes', fields)
   type Link = Made & { code: string; senderId: string }
