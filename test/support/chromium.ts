@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { chromium, type LaunchOptions } from 'playwright'
+import { onDisk } from './memory-folder.ts'
 
 const SYSTEM_NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
 
@@ -25,8 +26,8 @@ function onPath(): string | undefined {
   )
 }
 
-/** The package unpacks Chromium into the folder for temporary files, once. */
+/** The package unpacks Chromium into the folder for temporary files, where it stays. */
 async function fromPackage(): Promise<string | undefined> {
   const carried = await import('@sparticuz/chromium').catch(() => undefined)
-  return carried?.default.executablePath()
+  return onDisk(() => carried?.default.executablePath())
 }
