@@ -91,13 +91,20 @@ async function resealColumn(db: Db, vault: Vault, { table, id, column, context }
       sql`select ${key} as key, ${name} as sealed from ${from} where ${key} > ${after} and ${name} <> ''
         order by 1 limit ${BATCH}`,
     )
-    for (const row of batch.filter(({ key, sealed }) => !vault.isCurrent(sealed, context(key)))) {
-      const fresh = vault.seal(vault.open(row.sealed, context(row.key)), context(row.key))
+    const resealed = batch
+      .filter(({ key, sealed }) => !vault.isCurrent(sealed, context(key)))
+      .map(({ key, sealed }) => {
+        const fresh = vault.seal(vault.open(sealed, context(key)), context(key))
+        return { row_key: key, before: sealed, fresh }
+      })
+    // One statement for all of them: in a table as large as files, each statement has to look for these ids as text.
+    if (resealed.length > 0)
       await db.execute(
-        sql`update ${from} set ${name} = ${fresh} where ${key} = ${row.key} and ${name} = ${row.sealed}`,
+        sql`update ${from} set ${name} = resealed.fresh
+          from json_to_recordset(${JSON.stringify(resealed)}::json) as resealed(row_key text, before text, fresh text)
+          where ${key} = row_key and ${name} = before`,
       )
-      rewritten++
-    }
+    rewritten += resealed.length
     if (batch.length < BATCH) return rewritten
     after = batch.at(-1)!.key
   }

@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { resealSecrets } from '#server/reseal-secrets.ts'
 import { openTestDatabase } from '../../test/support/databases.ts'
 import { httpCall } from '../../test/support/http-call.ts'
 import { codeOf, fileIdOf, metadata, openPatch, type TusClient } from '../../test/support/tus-client.ts'
@@ -9,6 +10,7 @@ import { addOutput } from '../../test/support/webhook-rows.ts'
 import { showFile } from '../dashboard/files/show-file.ts'
 import { fileEventSchema } from '../events/event-schemas.ts'
 import { type DatabaseHandle, rows } from '../platform/db/database.ts'
+import { createVault } from '../platform/vault.ts'
 import { reconcileUploads } from '../recovery/reconcile.ts'
 
 const MiB = 1024 * 1024
@@ -91,6 +93,21 @@ describe('the SHA-256 of a file on a Pipe that computes it', () => {
     expect(row.state).not.toContain(Buffer.from('secret').toString('base64').slice(0, 6))
     expect((await client.patch(elsewhere(url), offset, file.subarray(offset))).status).toBe(204)
     await expectHashed(url, file)
+  })
+
+  it('continues after ENCRYPTION_KEY was replaced', async () => {
+    const file = randomBytes(2000)
+    const url = await client.begin(file.length)
+    await client.patch(url, 0, file.subarray(0, 999))
+    const newKey = Buffer.alloc(32, 9)
+    const both = createVault([newKey, ...site.runtime.config.encryptionKeys])
+    await resealSecrets(database.db, both)
+    const other = await serveUploads({ ...site.runtime, vault: createVault([newKey]) })
+    const moved = url.replace(nodes[0]!.url, other.url)
+    expect((await client.patch(moved, 999, file.subarray(999))).status).toBe(204)
+    await expectHashed(url, file)
+    await other.close()
+    await resealSecrets(database.db, createVault([...site.runtime.config.encryptionKeys, newKey]))
   })
 
   it('covers requests with a checksum, of which none or all is kept', async () => {
