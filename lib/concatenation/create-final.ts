@@ -3,7 +3,7 @@ import { isSluiceError, notNow, SluiceError } from '../platform/kernel/errors.ts
 import { within } from '../platform/kernel/waits.ts'
 import type { CreationRight } from '../uploads/ledger/upload-rights.ts'
 import { admit, type Declared, describeNew } from '../uploads/opening/create-upload.ts'
-import { openTarget } from '../uploads/opening/open-target.ts'
+import { openBucketOf } from '../uploads/opening/open-bucket-of.ts'
 import { checksumMismatch, NO_CHECKSUMS } from '../uploads/rules/checksums.ts'
 import { inBackground, type UploadContext } from '../uploads/upload-context.ts'
 import { concatenate, totalOf } from './concatenate.ts'
@@ -45,7 +45,7 @@ async function join(
 ): Promise<{ fileId: string }> {
   const { leases, db, terms, emitCreated } = context
   assertMayConcatenate(context, right)
-  const buckets = right.targets.map((target) => openTarget(context, target))
+  const buckets = right.destinations.map((one) => openBucketOf(context, one))
   const partials = await findPartials(context, right, pieces.partialIds)
   const whole = totalOf(partials)
   const mismatch = checksumMismatch(declared.checksums ?? NO_CHECKSUMS, { ...whole, sha256: null })

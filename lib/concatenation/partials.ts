@@ -64,11 +64,11 @@ export function readPartials(db: Db, fileIds: readonly string[]): Promise<Partia
 /** Returns those of the given partial uploads that this token may join, now or once their objects exist. */
 export function readFinishedPartials(
   db: Db,
-  { token, pipe, targets }: CreationRight,
+  { token, pipe, destinations }: CreationRight,
   fileIds: readonly string[],
 ): Promise<(PartialObject & { isMade: boolean })[]> {
   // The Pipe's destinations may have changed since the partial uploads were created.
-  const required = targets.flatMap((target) => (target.required ? [target.dataStore.id] : []))
+  const required = destinations.flatMap(({ required, dataStore }) => (required ? [dataStore.id] : []))
   return rows(
     db,
     sql`

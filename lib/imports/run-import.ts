@@ -134,7 +134,7 @@ async function attempt(deps: ImportDeps, running: Running, gained: Gained): Prom
   const right = await context.rights.toContinue(token, { pipeId, fileId })
   if (right.upload.status !== 'uploading') return { end: 'over' }
   if (right.suspended) throw workspaceSuspended()
-  assertNotOff(right.targets)
+  assertNotOff(right.destinations)
   const { offsetBytes } = right.upload
   const kept = keptHash(vault, claimed)
   const fromBytes = claimed.sha256 === null ? offsetBytes : (kept?.bytes ?? 0)

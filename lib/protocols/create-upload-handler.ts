@@ -4,7 +4,7 @@ import { routeOf } from '../platform/http/read-request.ts'
 import { SluiceError } from '../platform/kernel/errors.ts'
 import { noteRequest } from '../platform/kernel/request-context.ts'
 import type { Runtime } from '../platform/runtime.ts'
-import { limitsOfTargets, maxUploadBytes } from '../uploads/opening/may-create.ts'
+import { limitsOfDestinations, maxUploadBytes } from '../uploads/opening/may-create.ts'
 import type { HttpProtocol, UploadContext } from '../uploads/upload-context.ts'
 import { findPublicPipe } from '../workspace/pipes/read-pipes.ts'
 import { corsHeaders, isAllowedOrigin, METHODS, preflight } from './endpoint/cors.ts'
@@ -131,7 +131,7 @@ export function chooseProtocol(method: string, headers: IncomingHttpHeaders): Ht
 async function optionsResponse(context: UploadContext, request: UploadRequest): Promise<UploadResponse> {
   const pipe = await findPublicPipe(context.db, request.pipeId)
   if (!pipe) throw new SluiceError('pipe_not_found', 'There is no such Pipe.')
-  const limits = limitsOfTargets(context, pipe.targets)
+  const limits = limitsOfDestinations(context, pipe.destinations)
   const maxBytes = maxUploadBytes(limits, { tokenBytes: null, pipeBytes: pipe.maxFileBytes })
   const asked = request.headers['access-control-request-method'] !== undefined
   const cors = asked && preflight(request.origin, isAllowedOrigin(pipe.allowedOrigins, request.origin))

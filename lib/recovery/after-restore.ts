@@ -4,7 +4,7 @@ import { settleFound } from '../uploads/finish/settle.ts'
 import { HeldLease, type Lease } from '../uploads/lease/held-lease.ts'
 import { releaseLease, takeLease } from '../uploads/ledger/lease-rows.ts'
 import { newClaim } from '../uploads/ledger/lease-terms.ts'
-import { openTarget } from '../uploads/opening/open-target.ts'
+import { openBucketOf } from '../uploads/opening/open-bucket-of.ts'
 import { classify } from '../uploads/rules/faults.ts'
 import { UPLOAD_TERMS } from '../uploads/rules/upload-terms.ts'
 import type { UploadContext } from '../uploads/upload-context.ts'
@@ -83,7 +83,7 @@ async function withLease<Result>(
 async function find(context: Context, { dataStore, required, key }: Unfinished['destinations'][number]) {
   if (!dataStore.mayRead) return undefined
   try {
-    return await openTarget(context, { dataStore, required }).headObject(key)
+    return await openBucketOf(context, { dataStore, required }).headObject(key)
   } catch (error) {
     if (classify(error, 'look up').blame !== 'bucket') throw error
     return undefined

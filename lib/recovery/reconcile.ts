@@ -23,7 +23,7 @@ import { recordLastPart } from '../uploads/ledger/part-rows.ts'
 import { readTail } from '../uploads/ledger/tail-rows.ts'
 import type { StoredObject } from '../uploads/ledger/transferred.ts'
 import { withMemory } from '../uploads/memory/memory-budget.ts'
-import { openTarget } from '../uploads/opening/open-target.ts'
+import { openBucketOf } from '../uploads/opening/open-bucket-of.ts'
 import { CHECKSUM_MISMATCH, checksumMismatch } from '../uploads/rules/checksums.ts'
 import { beginMultipart } from '../uploads/stream/begin-multipart.ts'
 import { busyWith, inBackground, type UploadContext } from '../uploads/upload-context.ts'
@@ -95,7 +95,7 @@ type Place = ReturnType<typeof place>
 /** The bucket is opened only when used: a file must end even if the credentials can no longer be decrypted. */
 function place(context: UploadContext, destination: ClaimedDestination) {
   const { dataStore } = destination
-  const open = () => openTarget(context, destination)
+  const open = () => openBucketOf(context, destination)
   const headObject: Bucket['headObject'] = async (...asked) => open().headObject(...asked)
   return {
     ...destination,
@@ -134,7 +134,7 @@ export async function makeObject(context: UploadContext, file: Claimed, lease: L
       end: CHECKSUM_MISMATCH,
       error: undefined,
     }))
-  const account = context.budget.account(openTarget(context, firstOpen(file)))
+  const account = context.budget.account(openBucketOf(context, firstOpen(file)))
   const memory = { bytes: file.tailBytes, signal: lease.signal }
   const isWhole = file.destinations.every(({ multipartId }) => multipartId === null)
   if (isWhole) return withMemory(account, memory, () => putFromTail(context, file, open))
@@ -170,7 +170,7 @@ async function joinAgain(context: UploadContext, file: Claimed, lease: Lease): P
         dataStoreId: one.dataStore.id,
         required: one.required,
         mayRead: true,
-        bucket: openTarget(context, one),
+        bucket: openBucketOf(context, one),
         target: { key: one.key, contentType, object },
         leftMultipartId: one.multipartId,
       })),

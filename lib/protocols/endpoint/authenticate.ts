@@ -37,7 +37,7 @@ export async function authenticateToContinue(
   noteRequest({ workspaceId: right.token.workspaceId, tokenId: right.token.id })
   assertOrigin(right.pipe, request)
   assertProtocol(right.upload, request)
-  assertNotOff(right.targets)
+  assertNotOff(right.destinations)
   if (right.suspended && WRITES.has(request.method)) throw workspaceSuspended()
   return right
 }

@@ -2,7 +2,7 @@ import { workspaceSuspended } from '../../identity/suspension.ts'
 import { seconds } from '../../platform/kernel/clock.ts'
 import { notNow } from '../../platform/kernel/errors.ts'
 import type { Accepted } from '../../uploads/append.ts'
-import { limitsOfTargets, maxUploadBytes } from '../../uploads/opening/may-create.ts'
+import { limitsOfDestinations, maxUploadBytes } from '../../uploads/opening/may-create.ts'
 import type { Progress, Upload } from '../../uploads/opening/upload.ts'
 import type { CreationRight, UploadContext } from '../../uploads/upload-context.ts'
 import type { PublicPipe } from '../../workspace/pipes/read-pipes.ts'
@@ -49,11 +49,11 @@ export function appendResponse(
 /** Upload-Limit for an upload that expires at `untilMs`. */
 export function limitsOf(
   context: UploadContext,
-  { token, pipe, targets }: Pick<CreationRight, 'token' | 'pipe' | 'targets'>,
+  { token, pipe, destinations }: Pick<CreationRight, 'token' | 'pipe' | 'destinations'>,
   version: Version,
   untilMs: number,
 ): Record<string, string> {
-  const limits = limitsOfTargets(context, targets)
+  const limits = limitsOfDestinations(context, destinations)
   const may = { tokenBytes: token.maxBytes, pipeBytes: pipe.maxFileBytes }
   return limitHeader(version, {
     maxBytes: maxUploadBytes(limits, may),

@@ -86,7 +86,7 @@ export function tusAbilities(
   pipe: PublicPipe,
   maxBytes: number,
 ): Record<string, string> {
-  const extensions = mayConcatenate(context, pipe, pipe.targets)
+  const extensions = mayConcatenate(context, pipe, pipe.destinations)
     ? [...EXTENSIONS, 'concatenation']
     : EXTENSIONS
   return {

@@ -36,13 +36,17 @@ type Validity = {
 }
 type Common = { token: UploadToken; pipe: PipeRow }
 /** A destination of a Pipe. The required ones come first, then the best-effort ones, each group in the Pipe's order. */
-export type Target = { dataStore: SealedDataStore; required: boolean }
+export type PipeDestination = { dataStore: SealedDataStore; required: boolean }
 /** A destination of one file. */
-export type FileTarget = Target & { key: string; status: DestinationStatus; multipartId: string | null }
-export type CreationRight = Common & { targets: readonly Target[] }
+export type FileDestination = PipeDestination & {
+  key: string
+  status: DestinationStatus
+  multipartId: string | null
+}
+export type CreationRight = Common & { destinations: readonly PipeDestination[] }
 /** `upload` is the state from before the lease was taken. */
 export type UploadRight = Common & {
-  targets: readonly FileTarget[]
+  destinations: readonly FileDestination[]
   suspended: boolean
   upload: UploadRow
   first?: FirstLease | undefined
@@ -135,7 +139,7 @@ async function findCreations(
   const found = await rows<FoundCreation & { n: number }>(
     db,
     sql`select asked.n, found.* from ${askedFor(hashes.map((hash) => ({ hash })))} cross join lateral (
-      select ${common(nowMs)}, ${TARGETS_OF_PIPE} as targets, ${hasTooManyRefused(nowMs)} as "tooManyRefused"
+      select ${common(nowMs)}, ${DESTINATIONS_OF_PIPE} as destinations, ${hasTooManyRefused(nowMs)} as "tooManyRefused"
       from tokens t join senders s on s.id = t.sender_id ${WITH_GROUP} join pipes p on p.id = t.pipe_id
       where t.token_hash = asked.hash and p.deleted_at is null limit 1) found`,
   )
@@ -145,7 +149,7 @@ async function findCreations(
 type AskedUpload = { hash: string; file: string }
 type FoundUpload = Common &
   Validity & {
-    targets: FileTarget[]
+    destinations: FileDestination[]
     upload: UploadRow | null
     own: boolean
     sameUploader: boolean
@@ -211,11 +215,11 @@ const COMMON = fixed(sql`
       'isToldOfCreation', ${isToldOfCreation(sql`p.id`, sql`p.workspace_id`)},
       'hooks', array(select hook from pipe_hooks h where h.pipe_id = p.id and h.enabled)) as pipe`)
 
-const TARGETS_OF_PIPE = fixed(sql`(select json_agg(json_build_object('required', pd.required,
+const DESTINATIONS_OF_PIPE = fixed(sql`(select json_agg(json_build_object('required', pd.required,
       'dataStore', ${sealedDataStoreColumn()}) order by pd.required desc, pd.position)
     from ${PIPE_DESTINATIONS} pd join data_stores ds on ds.id = pd.data_store_id where pd.pipe_id = p.id)`)
 
-const TARGETS_OF_FILE = fixed(sql`(select json_agg(json_build_object('required', fd.required,
+const DESTINATIONS_OF_FILE = fixed(sql`(select json_agg(json_build_object('required', fd.required,
       'key', fd.key, 'status', fd.status, 'multipartId', fd.multipart_id,
       'dataStore', ${sealedDataStoreColumn()}) order by fd.position)
     from file_destinations fd join data_stores ds on ds.id = fd.data_store_id where fd.file_id = ${fileOfLane(sql`f`)})`)
@@ -233,7 +237,7 @@ const UPLOAD =
       'retired', f.retired_at is not null and f.joined_into is null, 'leased', ${isLeased},
       'interrupted', ${wasInterrupted}, 'decision', ${DECISION}, 'leaseFence', f.lease_fence, 'bound', ${boundOf(sql`f`)}) end as upload`)
 
-const OF_UPLOAD = fixed(sql`${TARGETS_OF_FILE} as targets, ${UPLOAD},
+const OF_UPLOAD = fixed(sql`${DESTINATIONS_OF_FILE} as destinations, ${UPLOAD},
         t.id = f.token_id or t.id = any(f.continued_by) as own,
         f.sender_id = t.sender_id and f.subject is not distinct from t.subject as "sameUploader"
       from tokens t join senders s on s.id = t.sender_id ${WITH_GROUP} join pipes p on p.id = t.pipe_id

@@ -10,7 +10,7 @@ import type { Quota } from '../../workspace/usage/reserve.ts'
 import type { Bucket } from '../bucket-port.ts'
 import { type EmitCreated, insertMany } from '../ledger/insert-upload.ts'
 import type { LaneRow } from '../ledger/lanes.ts'
-import type { CreationRight, Target } from '../ledger/upload-rights.ts'
+import type { CreationRight, PipeDestination } from '../ledger/upload-rights.ts'
 import type { UploadRow } from '../ledger/upload-rows.ts'
 import { batchOf } from '../rules/batch.ts'
 import { type Checksums, NO_CHECKSUMS } from '../rules/checksums.ts'
@@ -18,8 +18,8 @@ import { NOTHING_BOUND } from '../rules/part-numbers.ts'
 import { equalPartBytes } from '../rules/part-plan.ts'
 import type { UploadContext } from '../upload-context.ts'
 import { createLanes } from './create-lanes.ts'
-import { assertMayCreate, limitsOfTargets, type Opening } from './may-create.ts'
-import { openTarget } from './open-target.ts'
+import { assertMayCreate, limitsOfDestinations, type Opening } from './may-create.ts'
+import { openBucketOf } from './open-bucket-of.ts'
 import { adoptUpload, type Incoming, numbersOf, openPlaces } from './open-upload.ts'
 import { expiresAtMs, type Upload } from './upload.ts'
 
@@ -47,12 +47,12 @@ export async function createUpload(
     sent.concat === 'partial' ? { ...sent, filetype: null } : sent,
   )
   const { right, declared } = admitted
-  const buckets = right.targets.map((target) => openTarget(context, target))
-  const limits = limitsOfTargets(context, right.targets)
+  const buckets = right.destinations.map((one) => openBucketOf(context, one))
+  const limits = limitsOfDestinations(context, right.destinations)
   const { lengthBytes, concat } = declared
   const partBytes = limits.equalParts ? equalPartBytes(limits, lengthBytes) : null
   const made = describeNew(context, admitted, buckets)
-  const { fileId, expiresAtMs, createdAtMs, destinations } = made
+  const { fileId, expiresAtMs, createdAtMs } = made
   const state = { lengthBytes, offsetBytes: 0, partBytes, hasBegun: false, bound: NOTHING_BOUND }
   const firstParts = incoming && numbersOf(context, limits, state, incoming).toBind()
   const claim = leases.newClaim()
@@ -60,14 +60,16 @@ export async function createUpload(
   const upload = { ...made, lengthBytes, partBytes, concat }
   await context.insertUpload({ upload, quota, nowMs: createdAtMs, first })
   context.checkpoint('upload created')
-  const targets = right.targets.map((target, n) => ({ ...target, key: destinations[n]!.key }))
+  const destinations = right.destinations.map((one, n) => ({ ...one, key: made.destinations[n]!.key }))
   if (!first) {
     // The first bytes show whether the content may be stored, so nothing else is accepted before them. A SHA-256 cannot be
     // combined from those of ranges.
     const { verifyContent, computeSha256 } = right.pipe
     const mayDivide = lengthBytes !== null && !verifyContent && !computeSha256
     const places =
-      mayDivide && sent.lanes ? openPlaces(context, targets, { ...upload, filetype: declared.filetype }) : []
+      mayDivide && sent.lanes
+        ? openPlaces(context, destinations, { ...upload, filetype: declared.filetype })
+        : []
     const dividing = { fileId, lengthBytes: lengthBytes ?? 0, limits, places }
     const lanes = places.length > 0 ? await createLanes(context, dividing, sent.lanes!) : []
     return { fileId, expiresAtMs, upload: undefined, lanes }
@@ -75,7 +77,7 @@ export async function createUpload(
   const decision = made.isGated ? ({ state: 'due', reason: null, result: null } as const) : null
   const row = { ...upload, id: fileId, filetype: declared.filetype, decision }
   const taken = { ...made, ...first }
-  const opened = await adoptUpload(context, { pipe: right.pipe, upload: row, targets }, taken, incoming)
+  const opened = await adoptUpload(context, { pipe: right.pipe, upload: row, destinations }, taken, incoming)
   return { fileId, expiresAtMs, upload: opened, lanes: [] }
 }
 
@@ -95,8 +97,8 @@ export async function createUploads(
   right: CreationRight,
   sent: readonly (Declared & { concat: null })[],
 ): Promise<string[]> {
-  const buckets = right.targets.map((target) => openTarget(context, target))
-  const limits = limitsOfTargets(context, right.targets)
+  const buckets = right.destinations.map((one) => openBucketOf(context, one))
+  const limits = limitsOfDestinations(context, right.destinations)
   const uploads = sent.map((declared) => {
     assertMayCreate(context, right, declared)
     const { lengthBytes, concat } = declared
@@ -144,7 +146,7 @@ export function describeNew(
 ) {
   const { filename, filetype, uploadMetadata, uploadMetadataHeader, protocol, graceMs = Infinity } = declared
   const { checksums = NO_CHECKSUMS } = declared
-  const { token, pipe, targets } = right
+  const { token, pipe, destinations } = right
   const { workspaceId, id: tokenId, maxFiles, maxBytes, senderId, senderName, subject, metadata } = token
   const nowMs = clock.now()
   const expirySeconds = pipe.uploadExpirySeconds
@@ -153,7 +155,7 @@ export function describeNew(
   const facts = { fileId, filename, folder, sender: senderName, pipeId: pipe.id, at: new Date(nowMs) }
   const expiresByMs = nowMs + Math.min(...buckets.map(maxAgeMs))
   const object = objectFor(right, declared, facts)
-  const required = buckets.filter((_, n) => targets[n]!.required)
+  const required = buckets.filter((_, n) => destinations[n]!.required)
   if (object) assertStorable(object, required)
   return {
     fileId,
@@ -187,7 +189,7 @@ export function describeNew(
     createdAtMs: nowMs,
     request: currentRequest(),
     expiresAtMs: Math.min(expiresAtMs({ expirySeconds, expiresByMs }, nowMs), nowMs + graceMs),
-    destinations: targets.map(({ dataStore, required }) => ({
+    destinations: destinations.map(({ dataStore, required }) => ({
       dataStoreId: dataStore.id,
       bucket: dataStore.bucket,
       key: keyOf(right, dataStore, facts),
@@ -202,7 +204,11 @@ export function describeNew(
  */
 const withoutControls = (filename: string) => filename.replace(/\p{Cc}|[\u202d\u202e]/gu, '') || 'file'
 
-function keyOf({ token, pipe }: CreationRight, { prefix }: Target['dataStore'], facts: FileFacts): string {
+function keyOf(
+  { token, pipe }: CreationRight,
+  { prefix }: PipeDestination['dataStore'],
+  facts: FileFacts,
+): string {
   const key = renderObjectKey(pipe.keyTemplate, { ...facts, prefix, keyPrefix: token.keyPrefix })
   if (key === undefined) throw folderTooLong()
   return key

@@ -1,10 +1,10 @@
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import type { SealedDataStore } from '../../workspace/data-stores/sealed-data-store.ts'
 import type { Bucket } from '../bucket-port.ts'
-import type { CreationRight, Target } from '../ledger/upload-rights.ts'
+import type { CreationRight, PipeDestination } from '../ledger/upload-rights.ts'
 import { largestUpload, limitsOfSet, type PartLimits } from '../rules/part-plan.ts'
 import type { Declared } from './create-upload.ts'
-import { openTarget } from './open-target.ts'
+import { openBucketOf } from './open-bucket-of.ts'
 
 /**
  * Throws unless the Pipe and the token allow this upload. A partial upload has no type to check; only the final upload
@@ -12,7 +12,7 @@ import { openTarget } from './open-target.ts'
  */
 export function assertMayCreate(
   context: Opening,
-  { token, pipe, targets }: CreationRight,
+  { token, pipe, destinations }: CreationRight,
   {
     lengthBytes,
     filetype,
@@ -22,15 +22,15 @@ export function assertMayCreate(
 ): void {
   assertSourceOn(pipe, protocol)
   if (token.linkId !== null) assertFitsLink({ lengthBytes, concat, protocol })
-  assertNotOff(targets)
-  if (targets.some(({ dataStore, required }) => required && dataStore.state === 'unchecked'))
+  assertNotOff(destinations)
+  if (destinations.some(({ dataStore, required }) => required && dataStore.state === 'unchecked'))
     throw new SluiceError(
       'data_store_not_ready',
       "The Pipe's Data Store has not passed its check yet. The Pipe's owner can run the check in the dashboard.",
     )
   // The type of an import is reported later, by its source.
   if (concat !== 'partial' && protocol !== 'url') assertTypeAllowed({ token, pipe }, filetype, protocol)
-  const limits = limitsOfTargets(context, targets)
+  const limits = limitsOfDestinations(context, destinations)
   const maxBytes = maxUploadBytes(limits, right(token, pipe))
   if (lengthBytes !== null && lengthBytes > maxBytes) throw tooLarge(maxBytes)
 }
@@ -94,8 +94,8 @@ function whyNoType(protocol: Declared['protocol']): string {
 }
 
 /** This is also checked before each request that continues an upload. */
-export function assertNotOff(targets: readonly Target[]): void {
-  if (!targets.some(({ dataStore, required }) => required && dataStore.state === 'off')) return
+export function assertNotOff(destinations: readonly PipeDestination[]): void {
+  if (!destinations.some(({ dataStore, required }) => required && dataStore.state === 'off')) return
   throw new SluiceError(
     'data_store_not_ready',
     "The Pipe's Data Store was turned off when the account changed hands. The Pipe's owner can switch it on again in the dashboard.",
@@ -114,11 +114,11 @@ export type Opening = {
 }
 
 /** The part limits that satisfy all of an upload's destinations. */
-export function limitsOfTargets(
+export function limitsOfDestinations(
   context: Opening,
-  targets: readonly Pick<Target, 'dataStore' | 'required'>[],
+  destinations: readonly Pick<PipeDestination, 'dataStore' | 'required'>[],
 ): PartLimits {
-  const providers = targets.map((target) => openTarget(context, target).capabilities)
+  const providers = destinations.map((one) => openBucketOf(context, one).capabilities)
   return limitsOfSet(providers, context.budget.maxPartBytes)
 }
 

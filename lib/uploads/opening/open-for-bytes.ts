@@ -28,9 +28,9 @@ export async function openForBytes(
   right: UploadRight,
   { fromBytes, ...incoming }: Incoming & { fromBytes: number },
 ): Promise<Opened> {
-  const { upload: row, targets, suspended } = right
+  const { upload: row, destinations, suspended } = right
   if (suspended) throw workspaceSuspended()
-  assertNotOff(targets)
+  assertNotOff(destinations)
   if (row.status !== 'uploading') return { kind: 'ended' }
   // While the upload is leased, its writer may extend its expiry and move its offset, but not back.
   if (!row.leased) assertNotExpired(row, row.expiresAtMs, context.clock.now())

@@ -3,13 +3,13 @@ import { span } from '../../platform/tracing/span.ts'
 import { giveBack } from '../lease/held-lease.ts'
 import { type FirstLease, isWhole, type WholeRequest } from '../ledger/first-lease.ts'
 import type { Taken } from '../ledger/lease-rows.ts'
-import type { FileTarget, UploadRight } from '../ledger/upload-rights.ts'
+import type { FileDestination, UploadRight } from '../ledger/upload-rights.ts'
 import type { UploadRow } from '../ledger/upload-rows.ts'
 import { type Bound, NOTHING_BOUND, PartNumbers } from '../rules/part-numbers.ts'
 import { type PartLimits, planParts } from '../rules/part-plan.ts'
 import type { UploadContext } from '../upload-context.ts'
-import { limitsOfTargets } from './may-create.ts'
-import { openTarget } from './open-target.ts'
+import { limitsOfDestinations } from './may-create.ts'
+import { openBucketOf } from './open-bucket-of.ts'
 import { Destination, type Place, Progress, type Upload } from './upload.ts'
 
 /** What a request declares about its bytes before they arrive, and the offset of the first, if it does. */
@@ -29,13 +29,13 @@ export async function openUpload(
   incoming: Incoming,
 ): Promise<Upload | undefined> {
   if (right.first) return adoptUpload(context, right, right.first, incoming)
-  const { upload, targets, token } = right
+  const { upload, destinations, token } = right
   // This comes first, so that it throws before the lease is taken if the credentials cannot be decrypted.
-  const places = openPlaces(context, targets, upload)
-  const limits = limitsOfLane(upload, limitsOfTargets(context, targets.filter(isWritten)))
+  const places = openPlaces(context, destinations, upload)
+  const limits = limitsOfLane(upload, limitsOfDestinations(context, destinations.filter(isWritten)))
   const numbers = (state: Numbered) =>
     numbersOf(context, limits, { ...state, laneOf: upload.laneOf }, incoming)
-  const expected = numbers({ ...upload, hasBegun: hasBegun(targets) })
+  const expected = numbers({ ...upload, hasBegun: hasBegun(destinations) })
   const boundEnds = expected.toBind().boundEnds
   const { leaseFence: fence, offsetBytes, bound } = upload
   // A plan made while another writer holds the lease would be out of date, because that writer binds parts.
@@ -64,7 +64,7 @@ export async function openUpload(
 }
 
 /** An abandoned destination's limits do not apply to the other destinations. */
-const isWritten = ({ required, status }: FileTarget): boolean =>
+const isWritten = ({ required, status }: FileDestination): boolean =>
   required || status === 'pending' || status === 'transferring'
 
 /** All parts of a file with lanes have the same size, so that each lane knows the numbers of its parts. */
@@ -106,7 +106,7 @@ type Fresh = Pick<
  */
 export async function adoptUpload(
   context: UploadContext,
-  right: Pick<UploadRight, 'pipe'> & { upload: Fresh; targets: readonly NewTarget[] },
+  right: Pick<UploadRight, 'pipe'> & { upload: Fresh; destinations: readonly NewDestination[] },
   first: FirstLease & { boundEnds?: readonly number[] },
   incoming: Incoming,
 ): Promise<Upload> {
@@ -114,8 +114,8 @@ export async function adoptUpload(
   const { boundEnds = [] } = first
   const lease = context.leases.adopt({ ...first.claim, rowId: upload.id, fence: 1 })
   try {
-    const places = openPlaces(context, right.targets, upload)
-    const limits = limitsOfTargets(context, right.targets)
+    const places = openPlaces(context, right.destinations, upload)
+    const limits = limitsOfDestinations(context, right.destinations)
     const state = { ...upload, ...EMPTY, laneOf: null, bound: NOTHING_BOUND }
     const numbers = numbersOf(context, limits, state, incoming)
     numbers.bindingWritten({ ...NOTHING_BOUND, boundEnds })
@@ -170,20 +170,20 @@ const hashFrom = ({ sha256State, offsetBytes, lengthBytes }: Row) => ({
 })
 
 /** What is known about a destination before its row is in the ledger. */
-type NewTarget = Pick<FileTarget, 'dataStore' | 'required' | 'key'>
+type NewDestination = Pick<FileDestination, 'dataStore' | 'required' | 'key'>
 const NEW = { multipartId: null, isOpen: true }
 
 export function openPlaces(
   context: Pick<UploadContext, 'openBucket'>,
-  targets: readonly NewTarget[],
+  destinations: readonly NewDestination[],
   { filetype, object }: Pick<Fresh, 'filetype' | 'object'>,
 ): Place[] {
   const contentType = contentTypeOf(filetype)
-  return targets.map(({ dataStore, required, key }, n) => ({
+  return destinations.map(({ dataStore, required, key }, n) => ({
     dataStoreId: dataStore.id,
     position: n + 1,
     required,
-    bucket: openTarget(context, { dataStore, required }),
+    bucket: openBucketOf(context, { dataStore, required }),
     target: { key, contentType, object },
     mayRead: dataStore.mayRead,
   }))

@@ -79,7 +79,7 @@ export type PublicPipe = {
   uploadExpirySeconds: number
   verifyContent: boolean
   computeSha256: boolean
-  targets: { dataStore: SealedDataStore; required: boolean }[]
+  destinations: { dataStore: SealedDataStore; required: boolean }[]
 }
 
 export async function findPublicPipe(db: Db, pipeId: string): Promise<PublicPipe | undefined> {
@@ -88,7 +88,7 @@ export async function findPublicPipe(db: Db, pipeId: string): Promise<PublicPipe
     sql`select p.allowed_origins as "allowedOrigins", p.max_file_bytes as "maxFileBytes",
         p.upload_expiry_seconds as "uploadExpirySeconds", p.verify_content as "verifyContent", p.compute_sha256 as "computeSha256",
         (select json_agg(json_build_object('required', pd.required, 'dataStore', ${sealedDataStoreColumn()}) order by pd.position)
-          from ${PIPE_DESTINATIONS} pd join data_stores ds on ds.id = pd.data_store_id where pd.pipe_id = p.id) as targets
+          from ${PIPE_DESTINATIONS} pd join data_stores ds on ds.id = pd.data_store_id where pd.pipe_id = p.id) as destinations
       from pipes p where p.id = ${pipeId} and p.deleted_at is null`,
   )
   return pipe

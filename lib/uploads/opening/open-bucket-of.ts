@@ -1,13 +1,13 @@
 import type { Bucket } from '../bucket-port.ts'
-import type { Target } from '../ledger/upload-rights.ts'
+import type { PipeDestination } from '../ledger/upload-rights.ts'
 
 /**
  * Opens a destination's bucket. Throws if a required destination's credentials cannot be decrypted. A best-effort
  * destination that cannot be opened or was turned off refuses every request, so that its file continues without it.
  */
-export function openTarget<Opened extends Pick<Bucket, 'capabilities'>>(
-  { openBucket }: { openBucket(dataStore: Target['dataStore']): Opened },
-  { dataStore, required }: Pick<Target, 'dataStore' | 'required'>,
+export function openBucketOf<Opened extends Pick<Bucket, 'capabilities'>>(
+  { openBucket }: { openBucket(dataStore: PipeDestination['dataStore']): Opened },
+  { dataStore, required }: Pick<PipeDestination, 'dataStore' | 'required'>,
 ): Opened | Bucket {
   if (required) return openBucket(dataStore)
   if (dataStore.state === 'off') return refusing(dataStore.workspaceId, 'The Data Store is turned off.')
