@@ -112,7 +112,8 @@ export function temporaryFolder(): { path: string; [Symbol.dispose](): void } {
 
 /** Present in the copy, but shared with the original. */
 const SHARED = ['node_modules', '.next']
-const LEFT_OUT = ['.git', '.data', 'test-results', ...SHARED]
+/** `.kit.new` is renamed at the end of a build, possibly during the copy. */
+const LEFT_OUT = ['.git', '.data', '.kit.new', 'test-results', ...SHARED]
 
 /**
  * Copies the source into a folder with a space, a percent sign and an accented character in its name, since users have

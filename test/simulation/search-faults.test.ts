@@ -1,11 +1,11 @@
-import { mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import { temporaryFolder } from '../support/sluice.ts'
 import { Results } from './search-faults.ts'
 
 it('continues where the last search for a fault stopped, unless the planted fault has changed', () => {
-  const path = join(mkdtempSync(join(tmpdir(), 'simulated-faults-')), 'results.json')
+  using folder = temporaryFolder()
+  const path = join(folder.path, 'results.json')
   const fault = { name: 'a fault', withinSeeds: 500, edits: [{ find: 'one', replace: 'other' }] }
   new Results(path).keep(fault, { searched: 120 })
   const later = new Results(path)
