@@ -1,8 +1,5 @@
 import { defineConfig } from 'playwright/test'
 import { findChromium } from './test/support/chromium.ts'
-import { keepTemporaryFilesInMemory } from './test/support/memory-folder.ts'
-
-keepTemporaryFilesInMemory()
 
 /** The browser tests, which run Chromium against one built server with the embedded defaults. */
 export default defineConfig({

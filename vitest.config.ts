@@ -1,9 +1,6 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
-import { keepTemporaryFilesInMemory } from './test/support/memory-folder.ts'
-
-keepTemporaryFilesInMemory()
 
 /** The same options as in every package.json script. Declared separately, since Vitest requires a mutable array. */
 const execArgv = ['-r', join(import.meta.dirname, 'scripts/resolve-drizzle.cjs')]

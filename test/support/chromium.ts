@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { chromium, type LaunchOptions } from 'playwright'
-import { onDisk } from './memory-folder.ts'
 
 const SYSTEM_NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
 
@@ -26,8 +25,8 @@ function onPath(): string | undefined {
   )
 }
 
-/** The package unpacks Chromium into the folder for temporary files, where it stays. */
+/** The package unpacks Chromium into the folder for temporary files, once. */
 async function fromPackage(): Promise<string | undefined> {
   const carried = await import('@sparticuz/chromium').catch(() => undefined)
-  return onDisk(() => carried?.default.executablePath())
+  return carried?.default.executablePath()
 }
