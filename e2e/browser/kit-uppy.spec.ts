@@ -19,6 +19,8 @@ async function uppyPage(core: string): Promise<string> {
 import GoldenRetriever from '@uppy/golden-retriever'
 import Sluice, { keepFiles } from './packages/uppy/src/index.ts'
 
+// Otherwise, a page that is reloaded at once has not saved the latest state.
+GoldenRetriever[Symbol.for('uppy test: throttleTime')] = 0
 const batch = (files) => 'upload of ' + files.length
 const uppy = new Uppy().use(GoldenRetriever, keepFiles).use(Sluice, { batch, allowedMetaFields: ['album'] })
 const info = []
