@@ -51,6 +51,9 @@ export class Failure extends Error {
   }
 }
 
+/** Four times as large as by default, since each chunk has a cost of its own. */
+const CHUNK_BYTES = 256 * 1024
+
 /**
  * The bytes of a file from `start` to before `end`. Fails if the file cannot be read or does not have all of them,
  * because a retry would not help.
@@ -59,7 +62,7 @@ export async function* readRange(path: string, start: number, end: number): Asyn
   let position = start
   try {
     if (start < end)
-      for await (const chunk of createReadStream(path, { start, end: end - 1 })) {
+      for await (const chunk of createReadStream(path, { start, end: end - 1, highWaterMark: CHUNK_BYTES })) {
         position += chunk.length
         yield chunk
       }

@@ -34,7 +34,7 @@ type Way = {
 const FIRST_DELAY_MS = 500
 const MAX_DELAY_MS = 30_000
 const MAX_REFUSED_TOKENS = 4
-/** Files up to this size are sent in the request that creates their upload. */
+/** Files up to this size are read into memory and sent in the request that creates their upload. */
 const SMALL_BYTES = 8 * 1024 * 1024
 const PASSING = [408, 409, 423, 425, 429]
 const GONE = [404, 410]
@@ -78,7 +78,7 @@ type Upload = Pick<Way, 'key' | 'journal' | 'connections' | 'onProgress' | 'onRe
 }
 
 async function begin({ file, checksum, url, token, ...way }: Upload): Promise<Step> {
-  const small = file.size <= SMALL_BYTES
+  const content = file.size <= SMALL_BYTES ? await readWhole(file, checksum) : undefined
   const filetype = typeOfName(file.name)
   const pairs = {
     filename: file.name,
@@ -91,10 +91,10 @@ async function begin({ file, checksum, url, token, ...way }: Upload): Promise<St
   const headers = {
     'Upload-Length': String(file.size),
     'Upload-Metadata': metadata,
-    ...(small && { 'Repr-Digest': await checksum.field() }),
+    ...(content && { 'Repr-Digest': await checksum.field() }),
     ...(way.connections > 1 && file.size >= MIN_BYTES_FOR_LANES && { 'Upload-Lanes': String(LANES) }),
   }
-  const body = small && file.size > 0 ? bodyOf(file, 0, file.size, way) : undefined
+  const body = content && { bytes: file.size, chunks: content, onBytes: countFrom(0, way) }
   const answer = await send({ method: 'POST', url, token, headers }, body)
   if (answer.status !== 201) return answer
   noteResult(answer, way)
@@ -138,10 +138,9 @@ async function goOn({ file, checksum, url, token, ...way }: Upload): Promise<Ste
       ...(!isDeclared && { 'Upload-Length': String(file.size) }),
       ...(end === file.size && { 'Repr-Digest': await checksum.field() }),
     }
-    const answer = await send(
-      { method: 'PATCH', url, token, headers },
-      bodyOf(file, start, end, { ...way, checksum }),
-    )
+    const chunks = readRange(file.path, start, end)
+    const body = { bytes: end - start, chunks, onBytes: countFrom(start, { ...way, checksum }) }
+    const answer = await send({ method: 'PATCH', url, token, headers }, body)
     // The upload has failed, so the next run sends the file from the start.
     if (answer.status === CHECKSUM_MISMATCH) way.journal.forget([way.key])
     if (answer.status !== 204) return answer
@@ -152,17 +151,29 @@ async function goOn({ file, checksum, url, token, ...way }: Upload): Promise<Ste
   return 'sent'
 }
 
-type Watched = Pick<Way, 'onProgress'> & { checksum?: FileChecksum }
+type Counting = Pick<Way, 'onProgress'> & { checksum?: FileChecksum }
 
-function bodyOf({ path }: LocalFile, start: number, end: number, { onProgress, checksum }: Watched) {
+/** Reads a file once, for both its checksum and the request. */
+async function readWhole({ path, size }: LocalFile, checksum: FileChecksum): Promise<Buffer[]> {
+  const chunks: Buffer[] = []
+  let positionBytes = 0
+  for await (const chunk of readRange(path, 0, size)) {
+    checksum.add(positionBytes, chunk)
+    positionBytes += chunk.length
+    chunks.push(chunk)
+  }
+  return chunks
+}
+
+/** Counts the bytes of a request that starts at `start`. */
+function countFrom(start: number, { onProgress, checksum }: Counting): (chunk: Buffer) => void {
   let sent = start
   onProgress(sent)
-  const onBytes = (chunk: Buffer) => {
+  return (chunk) => {
     checksum?.add(sent, chunk)
     sent += chunk.length
     onProgress(sent)
   }
-  return { path, start, end, onBytes }
 }
 
 function noteResult({ headers }: Answer, way: Pick<Way, 'onResult'>): void {

@@ -1,5 +1,5 @@
 import { Connections } from '../../react/src/connections.ts'
-import { Failure } from './command.ts'
+import { Failure, readRange } from './command.ts'
 import type { FileChecksum, LocalFile } from './send-file.ts'
 import { type Answer, send, startOfLast } from './tus.ts'
 
@@ -90,7 +90,8 @@ async function sendLane(
       'Upload-Offset': String(start),
       ...(end === length && (await declaration())),
     }
-    const body = { path: file.path, start: firstByte + start, end: firstByte + end, onBytes }
+    const chunks = readRange(file.path, firstByte + start, firstByte + end)
+    const body = { bytes: end - start, chunks, onBytes }
     const answer = await send({ method: 'PATCH', url, token, headers }, body)
     if (answer.status !== 204) return answer
     const next = Number(answer.headers['upload-offset'])

@@ -1,12 +1,16 @@
 import { type ClientRequest, request as http, type IncomingMessage, type RequestOptions } from 'node:http'
 import { request as https } from 'node:https'
 import { pipeline } from 'node:stream/promises'
-import { readRange } from './command.ts'
 
 /** The TUS requests for uploading a file. */
 export type Answer = { status: number; headers: IncomingMessage['headers']; text: string; detail: string }
 type Sent = { method: string; url: string; token: string; headers?: Record<string, string> }
-type Body = { path: string; start: number; end: number; onBytes(chunk: Buffer): void }
+type Body = {
+  bytes: number
+  /** An array if all of it is in memory. */
+  chunks: Buffer[] | AsyncIterable<Buffer>
+  onBytes(chunk: Buffer): void
+}
 
 /** The last request starts at a multiple of this, so its parts have the usual size. */
 const LAST_BYTES = 8 * 1024 * 1024
@@ -19,7 +23,7 @@ export const startOfLast = (bytes: number): number =>
 const SILENCE_MS = 60_000
 
 export async function send({ method, url, token, headers = {} }: Sent, body?: Body): Promise<Answer> {
-  const length = body ? body.end - body.start : 0
+  const length = body?.bytes ?? 0
   const all = {
     Authorization: `Bearer ${token}`,
     'Tus-Resumable': '1.0.0',
@@ -39,10 +43,16 @@ export async function send({ method, url, token, headers = {} }: Sent, body?: Bo
   return answer
 }
 
-async function sendBody(req: ClientRequest, { path, start, end, onBytes }: Body): Promise<void> {
+async function sendBody(req: ClientRequest, { chunks, onBytes }: Body): Promise<void> {
+  // Most files in a folder of many: the headers and the bytes in one write.
+  if (Array.isArray(chunks) && chunks.length === 1) {
+    onBytes(chunks[0]!)
+    req.end(chunks[0])
+    return
+  }
   async function* counted() {
     try {
-      for await (const chunk of readRange(path, start, end)) {
+      for await (const chunk of chunks) {
         onBytes(chunk)
         yield chunk
       }
@@ -67,7 +77,7 @@ function readAnswer(req: ClientRequest): Promise<Answer> {
       })
       res.once('error', reject)
       res.once('end', () =>
-        resolve({ status: res.statusCode!, headers: res.headers, text, detail: detailOf(text) }),
+        resolve({ status: res.statusCode!, headers: res.headers, text, detail: text && detailOf(text) }),
       )
     })
   })

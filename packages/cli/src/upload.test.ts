@@ -19,11 +19,11 @@ afterAll(() => rmSync(folder, { recursive: true }))
 type Moment = 'token' | 'creation'
 
 /** Uploads a file that `change` changes when the server issues the token or has created the upload. */
-async function uploadWhile(size: number, moment: Moment, change: (path: string) => void) {
+async function uploadWhile(size: number, moment: Moment, change: (path: string) => void, more = {}) {
   const path = join(folder, 'film.mp4')
   writeFileSync(path, '')
   truncateSync(path, size)
-  const server = createServer((req, res) => {
+  const server = createServer(async (req, res) => {
     const base = `http://${req.headers.host}`
     if (req.url === '/api/v1/tokens') {
       if (moment === 'token') change(path)
@@ -31,7 +31,8 @@ async function uploadWhile(size: number, moment: Moment, change: (path: string) 
       res.writeHead(201, { 'Content-Type': 'application/json' }).end(JSON.stringify(token))
     } else if (req.method === 'POST') {
       if (moment === 'creation') change(path)
-      res.writeHead(201, { Location: `${base}/files/1` }).end()
+      const offset = Buffer.concat(await req.toArray()).length
+      res.writeHead(201, { Location: `${base}/files/1`, 'Upload-Offset': offset }).end()
     } else if (req.method === 'HEAD')
       res.writeHead(200, { 'Upload-Offset': '0', 'Upload-Length': String(size) }).end()
     else req.resume()
@@ -42,6 +43,7 @@ async function uploadWhile(size: number, moment: Moment, change: (path: string) 
     SLUICE_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     SLUICE_PIPE_ID: 'pipe_a',
     SLUICE_SENDER_TOKEN: 'sk_x',
+    ...more,
   }
   const child = startCli(['upload', path], env)
   child.stdout.resume()
@@ -68,4 +70,17 @@ it.each<[string, number, Moment]>([
   const { code, said } = await uploadWhile(size, moment, (path) => truncateSync(path, 1))
   expect(said).toBe('film.mp4: It was truncated while it was read.\nThe file was not uploaded.\n')
   expect(code).toBe(1)
+})
+
+it('reads a small file once, for both its checksum and the request', async () => {
+  const count = `import fs, { writeSync } from 'node:fs'
+    const { open } = fs
+    fs.open = (path, ...more) => {
+      writeSync(2, 'opened ' + path + '\\n')
+      open(path, ...more)
+    }`
+  const { code, said } = await uploadWhile(5, 'token', () => {}, {
+    NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(count)}`,
+  })
+  expect([code, said.match(/^opened film\.mp4$/gm)]).toEqual([0, ['opened film.mp4']])
 })
