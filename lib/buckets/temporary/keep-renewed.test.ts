@@ -69,3 +69,17 @@ it('continues with valid credentials if a renewal fails, and tries again after 5
   await expect(ended).rejects.toThrow('still unavailable')
   expect(waiting).toHaveLength(3)
 })
+
+it('requests credentials as soon as the old ones have ended, even right after a renewal failed', async () => {
+  const { clock, waiting, renewed, issue } = startIssuer()
+  void renewed.current()
+  await issue('one')
+  clock.ms = 18_500
+  await renewed.current()
+  waiting.at(-1)!.reject(new Error('unavailable'))
+  await new Promise(setImmediate)
+  clock.ms = 19_000
+  const ended = renewed.current()
+  await issue('two')
+  expect(await ended).toBe('two')
+})

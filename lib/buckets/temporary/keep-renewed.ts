@@ -35,7 +35,7 @@ export function keepRenewed<Value>(obtain: () => Promise<Temporary<Value>>, cloc
       }
       return value
     } catch (error) {
-      if (held) held.renewAtMs = clock.now() + RETRY_MS
+      if (held) held.renewAtMs = Math.min(clock.now() + RETRY_MS, held.endsAtMs)
       throw error
     }
   }
