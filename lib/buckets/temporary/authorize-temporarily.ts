@@ -31,7 +31,9 @@ export function authorizeTemporarily(
 
 export const rejectsToken = ({ status }: BucketResponse): boolean => status === 401
 
-/** The codes for session tokens that have ended or were revoked. The response to HEAD has none. */
+/** The codes for sessions that have ended or were revoked; the last is MinIO's. The response to HEAD has none. */
 export const rejectsSession = ({ status, body }: BucketResponse): boolean =>
   (status === 400 || status === 403) &&
-  /<Code>(ExpiredToken|InvalidToken|InvalidTokenId|TokenRefreshRequired)<\/Code>/.test(body.toString('utf8'))
+  /<Code>(ExpiredToken|InvalidToken|InvalidTokenId|TokenRefreshRequired|InvalidAccessKeyId)<\/Code>/.test(
+    body.toString('utf8'),
+  )
