@@ -201,7 +201,7 @@ async function checkEvents({ database, receiver }: World, files: FileRow[], log:
     database.db,
     sql`select e.id, e.file_id as "fileId", e.payload, e.payload::json->'data'->>'status' as status,
         (select array_agg(state) from deliveries d where d.event_id = e.id) as deliveries
-      from events e order by e.id`,
+      from events e where e.kind = 'file.status_changed' order by e.id`,
   )
   for (const file of files) {
     const own = events.filter(({ fileId }) => fileId === file.id).map(({ status }) => status)
