@@ -15,6 +15,7 @@ import { tokenInput } from '#lib/workspace/tokens/token.ts'
 import { testRuntime } from '../../test/support/runtime.ts'
 import { addOutput } from '../../test/support/webhook-rows.ts'
 import { makeReady } from '../../test/support/workspace.ts'
+import { roleOf } from './temporary-keys.ts'
 
 /**
  * A workspace with one Pipe for each kind of provider and, optionally, one with several destinations. Each Pipe has a
@@ -27,6 +28,8 @@ export type Customer = {
   /** Issues an upload token without a node. */
   issueToken(pipeId: string): Promise<string>
   pipes: CustomerPipe[]
+  /** Whom each role trusts. */
+  subjects: Record<string, string>
 }
 type CustomerPipe = { id: string; webhookSecret: string }
 
@@ -47,6 +50,8 @@ const STATUSES = ['transferred', 'failed', 'expired', 'canceled']
 
 type Place = {
   endpoint: string
+  /** Where Data Stores exchange statements for temporary keys, if their provider allows it. */
+  cloudEndpoint: string | undefined
   accessKeyId: string
   secretAccessKey: string
   receiverUrl: string
@@ -59,7 +64,7 @@ export async function addCustomer(database: DatabaseHandle, place: Place): Promi
   const account = { email: 'customer@example.com', passwordHash: null, emailVerified: true }
   const { workspaceId } = await createAccount(runtime, account)
   const actor: Actor = { workspaceId, kind: 'system', id: null, label: 'test', role: 'owner' }
-  const by = { runtime, actor }
+  const by = { runtime, actor, subjects: {} }
   const pipes: CustomerPipe[] = []
   for (const provider of PROVIDERS) {
     const dataStoreId = await addDataStore(by, place, { bucket: bucketOf(provider), provider })
@@ -82,16 +87,21 @@ export async function addCustomer(database: DatabaseHandle, place: Place): Promi
   }
 }
 
-type By = Pick<Customer, 'runtime' | 'actor'>
+type By = Pick<Customer, 'runtime' | 'actor' | 'subjects'>
 
 async function addDataStore(
-  { runtime, actor }: By,
-  { endpoint, accessKeyId, secretAccessKey }: Place,
+  { runtime, actor, subjects }: By,
+  { endpoint, cloudEndpoint, accessKeyId, secretAccessKey }: Place,
   { bucket, provider }: { bucket: string; provider: ProviderName },
 ): Promise<string> {
-  const keys = { endpoint, accessKeyId, secretAccessKey }
-  const fields = { name: bucket, provider, bucket, region: 'auto', forcePathStyle: true, ...keys }
+  const role = roleOf(bucket)
+  const credentials =
+    cloudEndpoint && provider !== 'r2'
+      ? { endpoint: cloudEndpoint, federation: { role } }
+      : { endpoint, accessKeyId, secretAccessKey }
+  const fields = { name: bucket, provider, bucket, region: 'auto', forcePathStyle: true, ...credentials }
   const store = await createDataStore(runtime, actor, fields)
+  subjects[role] = store.identity.subject
   await makeReady(runtime.db, store)
   return store.id
 }

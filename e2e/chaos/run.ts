@@ -11,6 +11,7 @@ import { disturb, killAgainAndAgain, killProcesses } from './disturb.ts'
 import { createLog, type Log } from './log.ts'
 import { checkShares } from './shares.ts'
 import { makeSource, type Source } from './source.ts'
+import { checkTemporaryKeys } from './temporary-keys.ts'
 import { uploadByTusJs } from './tus-js.ts'
 import { verify, waitForTheEnd } from './verify.ts'
 import { openWorld, type Shape, type World } from './world.ts'
@@ -64,6 +65,7 @@ export async function runChaos({ seed, forMs, say, ...shape }: Options): Promise
     ])
     await judge(world, log, done, say)
     if (processes) checkShares(world, log, processes)
+    if (shape.temporaryKeys) checkTemporaryKeys((await world.bucket.report()).temporaryKeys, log, forMs)
     const completed = log.counts['files transferred'] ?? 0
     const least = MIN_PER_MINUTE[postgresUrl === undefined ? 'embedded' : 'shared']
     if (completed < (least * forMs) / minutes(1)) log.violation(`only ${completed} files were transferred`)
@@ -149,7 +151,7 @@ async function openPooled(serverUrl: string) {
 
 async function main(): Promise<boolean> {
   const { values } = readOptions(
-    'npm run chaos [-- --minutes 10] [--seed <seed>] [--embedded] [--processes 4] [--pooler] [--upgrade-from <git ref>]',
+    'npm run chaos [-- --minutes 10] [--seed <seed>] [--embedded] [--processes 4] [--pooler] [--temporary-keys] [--upgrade-from <git ref>]',
     {
       options: {
         minutes: { type: 'string', default: '1' },
@@ -157,6 +159,7 @@ async function main(): Promise<boolean> {
         embedded: { type: 'boolean', default: false },
         processes: { type: 'string' },
         pooler: { type: 'boolean', default: false },
+        'temporary-keys': { type: 'boolean', default: false },
         'upgrade-from': { type: 'string' },
       },
     },
@@ -179,6 +182,7 @@ async function main(): Promise<boolean> {
     postgresUrl: server?.url,
     processes,
     versions,
+    temporaryKeys: values['temporary-keys'],
     say,
     ...(values.pooler && { openDatabase: () => openPooled(server!.url) }),
   })
@@ -187,7 +191,7 @@ async function main(): Promise<boolean> {
   for (const violation of violations) console.log(`VIOLATION  ${violation}`)
   const verdict = violations.length === 0 ? 'no violations' : `${violations.length} violations`
   console.log(
-    `${verdict}; repeat with: npm run chaos -- --minutes ${values.minutes} --seed ${seed}${values.embedded ? ' --embedded' : ''}${processes ? ` --processes ${processes}` : ''}${values.pooler ? ' --pooler' : ''}${from ? ` --upgrade-from ${from}` : ''}`,
+    `${verdict}; repeat with: npm run chaos -- --minutes ${values.minutes} --seed ${seed}${values.embedded ? ' --embedded' : ''}${processes ? ` --processes ${processes}` : ''}${values.pooler ? ' --pooler' : ''}${values['temporary-keys'] ? ' --temporary-keys' : ''}${from ? ` --upgrade-from ${from}` : ''}`,
   )
   return violations.length === 0
 }

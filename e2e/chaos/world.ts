@@ -61,6 +61,8 @@ export type Shape = {
   processes?: number | undefined
   /** One of the Pipes has two required destinations and a best-effort one. */
   severalDestinations?: boolean
+  /** The Data Stores whose providers allow it have no keys, but a cloud that trusts Sluice. */
+  temporaryKeys?: boolean
   /** Used instead of `postgresUrl`. */
   openDatabase?: (() => Promise<OpenedDatabase>) | undefined
   /** The sources of two versions: upload nodes run the older one at first and, after the upgrade, at every other start. */
@@ -68,7 +70,7 @@ export type Shape = {
 }
 
 export async function openWorld(shape: Shape, random: Random, log: Log): Promise<World> {
-  const { postgresUrl, processes, severalDestinations = false } = shape
+  const { postgresUrl, processes, severalDestinations = false, temporaryKeys } = shape
   const openDatabase = shape.openDatabase ?? (postgresUrl && (() => createDatabase(postgresUrl)))
   const folder = temporaryFolder()
   const dataDir = join(folder.path, 'data')
@@ -77,14 +79,16 @@ export async function openWorld(shape: Shape, random: Random, log: Log): Promise
   const directory = join(folder.path, 'bucket')
   const putOnly = random.chance(0.5)
   const bucket = await startBucket(directory, putOnly)
-  const endpoint = `http://127.0.0.1:${bucket.port}`
   const env = { ...settings(balancer.url, dataDir), ...(processes && settingsOf(processes)) }
   const nodesOf = processes ? ONE_NODE : NODES
   const start = openDatabase ? startShared(env, openDatabase, nodesOf, shape.versions) : startEmbedded(env)
   const { database, nodes, upgrade, close } = await start({ balancer, log })
   const keys = { ...KEYS, putOnly }
-  const place = { ...keys, endpoint, receiverUrl: receiver.url, severalDestinations }
+  const { endpoint } = bucket
+  const cloudEndpoint = temporaryKeys ? bucket.cloudEndpoint : undefined
+  const place = { ...keys, endpoint, cloudEndpoint, receiverUrl: receiver.url, severalDestinations }
   const customer = await adderOf(shape.versions).then((add) => add(database, place))
+  bucket.child.send({ trust: { issuer: balancer.url, subjects: customer.subjects } } satisfies BucketOrder)
   receiver.verifyWith(customer.pipes.map(({ webhookSecret }) => webhookSecret))
   return {
     database,
@@ -215,11 +219,13 @@ const settingsOf = (processes: number) => ({
   ACCESS_LOG: 'all',
 })
 
+type Endpoints = { endpoint: string; cloudEndpoint: string }
+
 /** Half of the runs use put-only keys. */
 async function startBucket(
   directory: string,
   putOnly: boolean,
-): Promise<{ child: ChildProcess; port: number }> {
+): Promise<{ child: ChildProcess } & Endpoints> {
   mkdirSync(directory, { recursive: true })
   const actions = putOnly ? ALL_ACTIONS.filter((action) => action === 's3:PutObject') : ALL_ACTIONS
   const options: BucketOptions = {
@@ -229,7 +235,7 @@ async function startBucket(
   }
   const child = fork(join(import.meta.dirname, 'bucket.ts'), [JSON.stringify(options)], { execArgv: [] })
   const ended = once(child, 'exit').then(() => Promise.reject(new Error('The bucket did not start.')))
-  const [{ port }] = (await Promise.race([once(child, 'message'), ended])) as [{ port: number }]
+  const [endpoints] = (await Promise.race([once(child, 'message'), ended])) as [Endpoints]
   ended.catch(() => {})
-  return { child, port }
+  return { child, ...endpoints }
 }

@@ -40,7 +40,9 @@ export function passOn(
     const date = new Date(clock.now()).toUTCString()
     response.writeHead(answer.statusCode!, { ...answer.headers, date })
     answer.pipe(response)
+    answer.on('error', () => response.destroy())
   })
   forwarded.on('error', () => response.destroy())
+  request.once('close', () => request.complete || forwarded.destroy())
   request.pipe(forwarded)
 }

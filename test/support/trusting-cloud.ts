@@ -49,12 +49,12 @@ const WORDS: Record<'aws' | 'azure' | 'google', Record<Problem, [code: string, m
 }
 
 /**
- * A cloud of each kind that trusts an issuer's statements about one subject, and, for AWS and Google, its buckets in
- * front of a local one. Azure's are in front of a simulated storage account.
+ * A cloud of each kind that trusts an issuer's statements about one subject, or at AWS one for each role, and, for AWS
+ * and Google, its buckets in front of a local one. Azure's are in front of a simulated storage account.
  */
 export async function startTrustingCloud(
   clock: Clock,
-  trust: { issuer: string; subject: string },
+  trust: { issuer: string; subject: string; subjects?: Record<string, string> },
   behind: { bucket: BucketBehind; azure?: string },
 ) {
   const cloud = {
@@ -62,8 +62,10 @@ export async function startTrustingCloud(
     trust,
     lifetimeSeconds: 3600,
     issued: new Map<string, Issued>(),
-    /** Exchanges so far, and how many of them were open at once. */
-    issuing: { requests: 0, open: 0, most: 0 },
+    /** Exchanges so far, and how many of one requester were open at once. */
+    issuing: { requests: 0, most: 0 },
+    requesterOf: (_request: IncomingMessage, _form: URLSearchParams) => 'anybody',
+    onRefusal: (_request: IncomingMessage, _issued: Issued | undefined) => {},
     /** Replaces the next responses of exchanges, one each. */
     replies: [] as Reply[],
     /** How many requests to buckets had no valid credentials. */
@@ -90,14 +92,21 @@ export async function startTrustingCloud(
     return path.endsWith(':generateAccessToken') ? impersonate : undefined
   }
 
+  const open = new Map<string, Set<ServerResponse>>()
   async function answer(exchange: Exchange, request: IncomingMessage, response: ServerResponse) {
     const { issuing } = cloud
+    const chunks: Buffer[] = await request.toArray().catch(() => [])
+    if (!request.complete) return
+    const text = Buffer.concat(chunks).toString()
     issuing.requests += 1
-    issuing.open += 1
-    issuing.most = Math.max(issuing.most, issuing.open)
-    const text = Buffer.concat(await request.toArray()).toString()
+    const requester = cloud.requesterOf(request, new URLSearchParams(text))
+    const ownOpen = open.get(requester) ?? new Set()
+    open.set(requester, ownOpen.add(response))
+    issuing.most = Math.max(issuing.most, ownOpen.size)
+    // Without a response if the requester was killed.
+    response.once('close', () => ownOpen.delete(response))
     const { status, type, body } = cloud.replies.shift() ?? (await exchange(text, request))
-    issuing.open -= 1
+    ownOpen.delete(response)
     response.writeHead(status, { 'content-type': type }).end(body)
   }
 
@@ -115,17 +124,17 @@ export async function startTrustingCloud(
 
   async function assumeRole(text: string): Promise<Reply> {
     const form = new URLSearchParams(text)
-    const problem =
-      form.get('RoleArn') === ROLE
-        ? await problemWith(
-            form.get('WebIdentityToken')!,
-            { ...cloud.trust, audience: 'sts.amazonaws.com' },
-            clock,
-          )
-        : 'subject'
+    const { issuer, subject, subjects = { [ROLE]: subject } } = cloud.trust
+    const trusted = { issuer, subject: subjects[form.get('RoleArn')!] ?? '', audience: 'sts.amazonaws.com' }
+    const problem = await problemWith(form.get('WebIdentityToken')!, trusted, clock).catch(
+      () => 'communication' as const,
+    )
     const xml = (status: number, body: string) => ({ status, type: 'text/xml', body })
     if (problem) {
-      const [code, message] = WORDS.aws[problem]
+      const [code, message] =
+        problem === 'communication'
+          ? ['IDPCommunicationError', "Couldn't retrieve verification key from your identity provider"]
+          : WORDS.aws[problem]
       const error = `<Error><Type>Sender</Type><Code>${code}</Code><Message>${message}</Message></Error>`
       return xml(code === 'AccessDenied' ? 403 : 400, `<ErrorResponse>${error}</ErrorResponse>`)
     }
@@ -190,6 +199,7 @@ export async function startTrustingCloud(
     const issued = cloud.issued.get(isBearer ? authorization.slice(7) : String(session))
     if (!issued || issued.endsAtMs <= clock.now() || !(isBearer || isSignedWith(issued, request, session))) {
       cloud.refused += 1
+      cloud.onRefusal(request, issued)
       request.resume()
       const code = isBearer ? 'AuthenticationRequired' : 'ExpiredToken'
       return response.writeHead(isBearer ? 401 : 400).end(`<Error><Code>${code}</Code></Error>`)
@@ -213,7 +223,6 @@ export async function startTrustingCloud(
       secretAccessKey: secretAccessKey!,
       sessionToken: String(session),
     }
-    const [, ...time] = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/.exec(headers['x-amz-date']!)!.map(Number)
     const again = createSigner(region, key)(
       {
         method: request.method!,
@@ -222,11 +231,18 @@ export async function startTrustingCloud(
         headers: Object.fromEntries(signed.map((name) => [name, headers[name]!])),
         payloadHash: headers['x-amz-content-sha256']!,
       },
-      Date.UTC(time[0]!, time[1]! - 1, ...(time.slice(2) as [number, number, number, number])),
+      signedAtMs(request),
     )
     return again.authorization === headers.authorization
   }
   return cloud
+}
+
+/** When a request was signed, to the second. */
+export function signedAtMs({ headers }: IncomingMessage): number {
+  const time = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/.exec(String(headers['x-amz-date']))
+  const [year = 0, month = 0, ...rest] = time?.slice(1).map(Number) ?? []
+  return Date.UTC(year, month - 1, ...rest)
 }
 
 export type TrustingCloud = Awaited<ReturnType<typeof startTrustingCloud>>

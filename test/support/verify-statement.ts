@@ -37,6 +37,11 @@ export function read(part = ''): Record<string, unknown> {
   return JSON.parse(Buffer.from(part, 'base64url').toString())
 }
 
+const PATIENCE_MS = 2000
+
 async function getJson(url: string): Promise<Record<string, unknown>> {
-  return (await (await fetch(url)).json()) as Record<string, unknown>
+  return (await (await fetch(url, { signal: AbortSignal.timeout(PATIENCE_MS) })).json()) as Record<
+    string,
+    unknown
+  >
 }
