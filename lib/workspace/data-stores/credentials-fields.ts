@@ -80,13 +80,12 @@ const sasTokenField = z
     return z.NEVER
   })
 
+/** At MinIO, a role's ARN contains the region of the server, if it has one. */
+const ROLE = /^arn:[a-z0-9-]*:iam:[\w-]*:[A-Za-z0-9]*:role\/[\w+=,.@/-]+$/
 const roleField = z
   .string()
   .max(2048, 'must have at most 2048 characters')
-  .regex(
-    /^arn:[a-z0-9-]*:iam::[A-Za-z0-9]*:role\/[\w+=,.@/-]+$/,
-    "is not a role's ARN, such as arn:aws:iam::123456789012:role/sluice",
-  )
+  .refine((arn) => ROLE.test(arn), "is not a role's ARN, such as arn:aws:iam::123456789012:role/sluice")
 
 /** Those of one cloud: the role for AWS, both ids for Azure, and the provider for Google. */
 const federationField = z.strictObject({

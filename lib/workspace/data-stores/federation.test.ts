@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { credentialsFields } from './credentials-fields.ts'
 import { whyUnreachable } from './federation.ts'
 import { trustSteps } from './trust-steps.ts'
 
@@ -13,6 +14,15 @@ it.each([
   ['https://sluice.internal', 'not on the public internet'],
 ])('tells whether clouds can read the keys at %s', (baseUrl, why) => {
   expect(whyUnreachable(baseUrl)).toEqual(why && expect.stringContaining(why))
+})
+
+it.each([
+  ['arn:aws-us-gov:iam::123456789012:role/teams/sluice', true],
+  ['arn:minio:iam:::role/oxnUw3DAuQF1uggjXGxI2AmW8IA', true],
+  ['arn:minio:iam:eu-west-3::role/oxnUw3DAuQF1uggjXGxI2AmW8IA', true],
+  ['arn:aws:iam::123456789012:user/sluice', false],
+])('accepts %s as a role: %s', (role, isRole) => {
+  expect(credentialsFields.federation.safeParse({ role }).success).toBe(isRole)
 })
 
 const issuer = 'https://sluice.example.com'
