@@ -1,5 +1,5 @@
 import { eq } from 'drizzle-orm'
-import { beforeEach, expect, it } from 'vitest'
+import { beforeEach, expect, it, vi } from 'vitest'
 import { workspaces } from '#drizzle/schema/index.ts'
 import { describeWithDatabase } from '../../test/support/databases.ts'
 import { type TestRuntime, testRuntime } from '../../test/support/runtime.ts'
@@ -62,6 +62,15 @@ describeWithDatabase('the inbox', (database) => {
     expect(await send('{')).toBe('400 invalid_json')
     expect(await send(bodyOf(1), { to: 'guessed' })).toBe('404 not_found')
     expect(await kept()).toEqual([])
+  })
+
+  it('stores webhooks that arrive together in few transactions', async () => {
+    const transactions = vi.spyOn(runtime.db, 'transaction')
+    const bodies = Array.from({ length: 60 }, (_, n) => bodyOf(n))
+    expect(new Set(await Promise.all(bodies.map((body) => send(body))))).toEqual(new Set([204]))
+    expect(new Set((await kept()).map(({ body }) => body))).toEqual(new Set(bodies))
+    expect(transactions.mock.calls.length).toBeLessThan(30)
+    transactions.mockRestore()
   })
 
   it('keeps the last 100 webhooks of each workspace', { tags: 'long' }, async () => {

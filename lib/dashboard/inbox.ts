@@ -2,6 +2,7 @@ import { and, type Column, desc, eq, lt, or, type SQL, sql } from 'drizzle-orm'
 import { inboxMessages, webhookOutputs, workspaces } from '#drizzle/schema/index.ts'
 import type { Actor } from '../identity/audit/record-audit.ts'
 import type { Db } from '../platform/db/database.ts'
+import { GATHER_WRITES_MS, inGroups } from '../platform/db/in-groups.ts'
 import { toProblem } from '../platform/http/problem.ts'
 import { readBytes } from '../platform/http/read-request.ts'
 import { SluiceError } from '../platform/kernel/errors.ts'
@@ -46,18 +47,42 @@ async function receiveMessage(
     if (finding !== 'valid')
       throw new SluiceError('forbidden', `The ${which} signature is not valid: ${finding}.`)
   }
-  await db.transaction(async (tx) => {
-    const message = {
-      id: uuidv7(now),
-      workspaceId: workspace.id,
-      webhookId: headers['webhook-id'],
-      headers,
-      body,
-      createdAt: new Date(now),
-    }
-    await tx.insert(inboxMessages).values(message)
-    await dropOldest(tx, workspace.id)
+  await storeOf(db)({
+    id: uuidv7(now),
+    workspaceId: workspace.id,
+    webhookId: headers['webhook-id'],
+    headers,
+    body,
+    createdAt: new Date(now),
   })
+}
+
+type Message = typeof inboxMessages.$inferInsert
+
+const stores = new WeakMap<Db, (message: Message) => Promise<void>>()
+
+/**
+ * Under load, a workspace's messages are stored in groups: alone, each would delete the oldest one, and wait for the
+ * others that delete it as well.
+ */
+function storeOf(db: Db): (message: Message) => Promise<void> {
+  const store =
+    stores.get(db) ??
+    inGroups((messages: Message[]) => storeAll(db, messages), {
+      most: KEPT,
+      keyOf: ({ workspaceId }) => workspaceId,
+      gatherMs: GATHER_WRITES_MS,
+    })
+  stores.set(db, store)
+  return store
+}
+
+async function storeAll(db: Db, messages: Message[]): Promise<undefined[]> {
+  await db.transaction(async (tx) => {
+    await tx.insert(inboxMessages).values(messages)
+    await dropOldest(tx, messages[0]!.workspaceId)
+  })
+  return messages.map(() => undefined)
 }
 
 /**
