@@ -168,6 +168,8 @@ async function main(): Promise<boolean> {
   await buildIfNeeded()
   // Child processes end with this process, if it exits normally: see test/support/until-exit.ts.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(1))
+  if (values.embedded && values['temporary-keys'])
+    throw new Error('With --embedded, the server is killed before it would renew temporary keys.')
   const server = values.embedded ? undefined : await startPostgres()
   const say = (line: string) => console.log(line)
   const forMs = minutes(Number(values.minutes))
