@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import {
   chownSync,
@@ -142,7 +142,7 @@ it('uses at most 300 MiB while idle, and restarts a PostgreSQL that is killed un
   expect(await sluice.stop()).toBe(0)
 })
 
-it('an upload node uses at most 130 MiB while idle; Sluice starts again after being killed or with another pid in postmaster.pid, and stops PostgreSQL when it is stopped', async () => {
+it('an upload node uses at most 130 MiB while idle; Sluice starts again after being killed or with another pid in its lock files, and stops PostgreSQL when it is stopped', async () => {
   using folder = temporaryFolder()
   const start = () => startSluice({ DATA_DIR: folder.path, ...SMALL, LOG_LEVEL: 'debug' })
   const first = await start()
@@ -169,10 +169,13 @@ it('an upload node uses at most 130 MiB while idle; Sluice starts again after be
   expect(third.output()).toMatch(/"msg":"stopping"[\s\S]*database system is shut down/)
   await gone(ofThird)
 
-  // Another process may have this pid by now.
+  // Another process of PostgreSQL's user may have this pid by now.
   const db = join(folder.path, 'db')
-  writeFileSync(join(db, 'postmaster.pid'), `${process.pid}\n${db}\n0\n5432\n`)
+  const other = spawn('sleep', ['600'], { uid: statSync(db).uid })
+  for (const name of ['postmaster.pid', '.s.PGSQL.5432.lock'])
+    writeFileSync(join(db, name), `${other.pid}\n${db}\n0\n5432\n`)
   expect(await (await start()).stop()).toBe(0)
+  other.kill()
 })
 
 /** Skips the test unless the condition holds. */

@@ -104,23 +104,23 @@ const STEPS: [NodeJS.Signals, ms: number][] = [
   ['SIGKILL', 1000],
 ]
 const LOOK_EVERY_MS = 20
+/** The second one exists if PostgreSQL listens on a socket in its folder. */
+const LOCK_FILES = ['postmaster.pid', `.s.PGSQL.${SOCKET_PORT}.lock`] as const
 
 /**
  * Stops the PostgreSQL server that a killed Sluice process left behind. The caller must hold the folder's lock, which
- * proves that the server is orphaned. Also removes postmaster.pid: if the PID in it now belongs to a different process,
- * for example after a container restart, the file would keep PostgreSQL from starting.
+ * proves that the server is orphaned. Also removes the server's lock files: if the PID in one now belongs to a different
+ * process, for example after a container restart, it would keep PostgreSQL from starting.
  */
 export async function endOrphan(folder: string): Promise<void> {
-  const file = join(folder, 'postmaster.pid')
-  const pid = readPid(file)
-  if (pid === undefined) return
+  const pid = readPid(join(folder, LOCK_FILES[0]))
   for (const [signal, ms] of STEPS) {
-    if (!isPostmasterOf(pid, folder)) break
+    if (pid === undefined || !isPostmasterOf(pid, folder)) break
     process.kill(pid, signal)
     const deadlineMs = performance.now() + ms
     while (isPostmasterOf(pid, folder) && performance.now() < deadlineMs) await delay(LOOK_EVERY_MS)
   }
-  if (readPid(file) === pid) rmSync(file, { force: true })
+  for (const name of LOCK_FILES) rmSync(join(folder, name), { force: true })
 }
 
 function readPid(file: string): number | undefined {
