@@ -1,6 +1,7 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { SESSION_COOKIES } from '../../lib/identity/sessions/session-cookie.ts'
 import { SluiceError } from '../../lib/platform/kernel/errors.ts'
+import { createTurns, currentOwner } from '../../lib/platform/turns.ts'
 
 type Kept = { headers: OutgoingHttpHeaders; body: Buffer }
 export type FixedResponses = (
@@ -9,6 +10,9 @@ export type FixedResponses = (
   render: () => Promise<void>,
 ) => Promise<void>
 
+/** A client that requests kept responses as fast as it can takes a fraction of the CPU, and leaves the rest to others. */
+const REST_MS = 2
+
 /**
  * Keeps the responses that are the same for everyone, except for the theme and whether the header says “Sign in”. Only
  * successful responses are kept, so there are no more than there are pages. The nonce of a kept page repeats, which does
@@ -16,6 +20,12 @@ export type FixedResponses = (
  */
 export function createFixedResponses(): FixedResponses {
   const kept = new Map<string, Promise<Kept | undefined>>()
+  const turns = createTurns({ most: 2, waiting: 2000, waitingForEach: 200 })
+  const send = async (res: ServerResponse, { headers, body }: Kept) => {
+    const end = await turns.take(currentOwner())
+    setTimeout(end, REST_MS)
+    if (!res.destroyed) res.writeHead(200, headers).end(body)
+  }
   return async (req, res, render) => {
     // The API responds to other methods itself; Next would render a page for any of them.
     const isPage = !req.url!.startsWith('/api/')
@@ -26,7 +36,7 @@ export function createFixedResponses(): FixedResponses {
     const same = whatMatters(req)
     const key = JSON.stringify(same)
     const found = await kept.get(key)
-    if (found) return void res.writeHead(200, found.headers).end(found.body)
+    if (found) return send(res, found)
     if (isHead) return render()
     const { path, ...headers } = same
     req.url = headers.rsc ? `${path}?_rsc=` : path
