@@ -2,6 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { FileObject, ObjectStorage } from '#drizzle/schema/index.ts'
 import { type Db, rows } from '../platform/db/database.ts'
 import type { SentPart } from '../uploads/bucket-port.ts'
+import { afterLateRequests } from '../uploads/ledger/endings.ts'
 import { until } from '../uploads/ledger/lease-terms.ts'
 import { insertNote } from '../uploads/ledger/timeline.ts'
 import type { StoredObject } from '../uploads/ledger/transferred.ts'
@@ -253,7 +254,8 @@ export async function recordRepaired(
     sql`
     with repaired as (
       update file_destinations d set status = 'transferred', etag = ${etag}, certainty = ${certainty}${storageColumn(storage)}, reason = null,
-        reason_detail = null, abort_pending = false, repair_at = null, repair_attempts = null, repair_claim = null, repair_until = null
+        reason_detail = null, abort_pending = ${certainty !== 'answered'} and d.multipart_id is not null,
+        abort_at = ${afterLateRequests(nowMs)}, repair_at = null, repair_attempts = null, repair_claim = null, repair_until = null
       where ${held(repair)} and d.status = 'failed' returning d.file_id as id, d.file_id, d.data_store_id
     ), unparted as (
       delete from repaired_parts p using repaired r where p.file_id = r.file_id and p.data_store_id = r.data_store_id

@@ -291,6 +291,18 @@ describe('a destination that is missing an object', () => {
     expect((await objectIn(target, url))!.equals(whole)).toBe(true)
   })
 
+  it('leaves no multipart upload if the bucket already has the object', async () => {
+    const { url, whole } = await lacking(20 * MiB)
+    await target.replace((await source.objects()).find((one) => one.startsWith(fileIdOf(url)))!, whole)
+    await repairAll()
+    expect(await stateOf(url)).toMatchObject(repaired)
+    expect(await target.unfinished()).toHaveLength(1)
+    site.clock.advance(minutes(1))
+    await clearLeftovers(node.context)
+    expect(await target.unfinished()).toEqual([])
+    expect((await objectIn(target, url))!.equals(whole)).toBe(true)
+  })
+
   it('is taken over from a worker that was presumed dead, whose later actions change nothing', async () => {
     const { url, whole } = await lacking(20 * MiB)
     const limits = { limit: 1, limitPerBucket: 1, busy: [], nowMs: site.clock.now() }

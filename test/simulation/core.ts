@@ -174,6 +174,8 @@ export type LedgerDestination = {
   bucket: string
   key: string
   multipartId: string | null
+  /** Whether its multipart upload is to be aborted. */
+  isLeft: boolean
 }
 /** `etags` has an entry for each destination. */
 export type LedgerPart = { number: number; offsetBytes: number; sizeBytes: number; etags: (string | null)[] }
@@ -276,7 +278,7 @@ const LEDGER = `select json_build_object(
       from file_decisions d where d.file_id = f.id),
     'destinations', (select coalesce(json_agg(json_build_object('position', d.position,
       'required', d.required, 'status', d.status, 'bucket', d.bucket, 'key', d.key,
-      'multipartId', d.multipart_id) order by d.position), '[]') from file_destinations d where d.file_id = f.id),
+      'multipartId', d.multipart_id, 'isLeft', d.abort_pending) order by d.position), '[]') from file_destinations d where d.file_id = f.id),
     'parts', (select coalesce(json_agg(json_build_object('number', p.number, 'offsetBytes', p.offset_bytes,
       'sizeBytes', p.size_bytes, 'etags', p.etags) order by p.number), '[]') from file_parts p where p.file_id = f.id),
     'tails', (select coalesce(json_agg(json_build_object('offsetBytes', t.offset_bytes,

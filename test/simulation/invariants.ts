@@ -170,6 +170,13 @@ export class Invariants {
       const isOpen = at.status.endsWith('ing')
       if (isOpen && file.concat !== 'final') for (const part of file.parts) this.#checkPart(file, at, part)
       if (at.status === 'transferred' && this.#keepsObject(file)) this.#checkObject(file, at)
+      const { mayAbort, multiparts } = this.#world.buckets.get(at.bucket)!
+      const remains = mayAbort && multiparts.has(at.multipartId ?? '')
+      assertHolds(
+        'a multipart upload that remains is to be aborted',
+        !remains || !isEnded(file) || file.concat === 'partial' || at.isLeft,
+        () => `${file.filename} is ${file.status} and ${at.status}, and ${at.bucket} has ${at.multipartId}`,
+      )
     }
   }
 

@@ -42,6 +42,9 @@ export const REFUSALS: readonly S3ErrorCode[] = ['AccessDenied', 'NotImplemented
 export class SimulatedBucket {
   readonly objects = new Map<string, Stored>()
   readonly multiparts = new Map<string, Multipart>()
+  get mayAbort(): boolean {
+    return this.#rules.mayRead
+  }
   readonly #completed = new Map<string, { key: string; etag: string }>()
   readonly #name: string
   readonly #rules: BucketRules

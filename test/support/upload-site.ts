@@ -1,10 +1,10 @@
 import { once } from 'node:events'
 import { createReadStream, type Dirent, type ReadStream } from 'node:fs'
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { sql } from 'drizzle-orm'
 import { createAccount } from '#lib/identity/accounts/users.ts'
 import type { Actor } from '#lib/identity/audit/record-audit.ts'
@@ -86,7 +86,10 @@ export async function openTestBucket(
     object: (name) => readFile(join(folder, name)),
     readObject: (name) => createReadStream(join(folder, name), { highWaterMark: 1024 * 1024 }),
     remove: (name) => rm(join(folder, name)),
-    replace: (name, bytes) => writeFile(join(folder, name), bytes),
+    async replace(name, bytes) {
+      await mkdir(dirname(join(folder, name)), { recursive: true })
+      await writeFile(join(folder, name), bytes)
+    },
     unfinished: () => readdir(join(directory, '.sluice/uploads/media/open')).catch(() => []),
     async close() {
       await bucket.close()

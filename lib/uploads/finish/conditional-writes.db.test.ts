@@ -11,6 +11,7 @@ import { showFile } from '../../dashboard/files/show-file.ts'
 import { readEventBodies } from '../../events/read-events.ts'
 import type { DatabaseHandle } from '../../platform/db/database.ts'
 import { minutes } from '../../platform/kernel/clock.ts'
+import { clearLeftovers } from '../../recovery/clear-leftovers.ts'
 import { reconcileUploads } from '../../recovery/reconcile.ts'
 
 const MiB = 1024 * 1024
@@ -145,6 +146,21 @@ describe('a bucket that supports conditional writes', () => {
     await reconciled()
     await expectObject(url, bytes)
     await expectCertainty(url, certainty)
+  })
+
+  it('has no multipart upload left if the object was already there', async () => {
+    await bucketOf('aws')
+    const bytes = randomBytes(9 * MiB)
+    const url = await client.begin(bytes.length)
+    await site.bucket.replace(keyOf(url), bytes)
+    expect((await client.patch(url, 0, bytes)).status).toBe(204)
+    await Promise.all(node.context.background)
+    await expectCertainty(url, 'confirmed')
+    expect(await site.bucket.unfinished()).toHaveLength(1)
+    site.clock.advance(minutes(1))
+    await clearLeftovers(node.context)
+    expect(await site.bucket.unfinished()).toEqual([])
+    await expectObject(url, bytes)
   })
 
   it('joins pieces once, and leaves no multipart upload unfinished', { tags: 'long' }, async () => {

@@ -30,6 +30,12 @@ export type DoneStatus = 'transferred' | 'partially_transferred'
 type At = { fileId: string; dataStoreId: string }
 
 /**
+ * A condition on a destination `d` that has the object: unless the bucket itself has assembled the object from the
+ * multipart upload, an earlier request may have created it, and the multipart upload remains.
+ */
+const MAY_HAVE_MULTIPART = sql`d.status = 'transferred' and d.certainty <> 'answered' and d.multipart_id is not null`
+
+/**
  * Abandons a best-effort destination. This needs no lease, because nothing else about the file changes. A late
  * PutObject does no harm, because it contains the same bytes as a repair; only a multipart upload has to be cleared.
  */
@@ -140,6 +146,9 @@ export async function recordTransferred(
     ), repaired_next as (
       update file_destinations d set repair_at = ${now} from done
       where d.file_id = done.id and d.status = 'failed' and done.concat is distinct from 'partial'
+    ), unassembled as (
+      update file_destinations d set abort_pending = true, abort_at = ${afterLateRequests(nowMs)} from done
+      where d.file_id = done.id and ${MAY_HAVE_MULTIPART} and done.concat is distinct from 'partial'
     ), joined as (
       update file_destinations d set abort_pending = true, abort_at = ${afterLateRequests(nowMs)} from done where d.file_id = any(done.concat_parts)
     ), noted as (${insertNote({ kind: 'completed', detail }, sql`done`, nowMs)})
