@@ -243,7 +243,10 @@ export class World {
   }
 
   async sweepOnce(): Promise<void> {
-    if (!this.isTroubled) await this.site.retryImports(this.scheduler.nowMs)
+    // A step of its own, because time passes in the simulation while something else is awaited.
+    const retry = () => this.site.retryImports(this.scheduler.nowMs)
+    if (!this.isTroubled)
+      await this.scheduler.parked({ actor: 'sweeps', label: 'retries imports', quiet: true }, retry)
     const node = this.choices.pick(this.nodes)
     for (const name of node.sweeps) await node.sweep(name)
   }
