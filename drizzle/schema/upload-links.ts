@@ -1,4 +1,4 @@
-import { index, integer, pgTable, text, uuid } from 'drizzle-orm/pg-core'
+import { boolean, index, integer, pgTable, text, uuid } from 'drizzle-orm/pg-core'
 import { workspaces } from './accounts.ts'
 import { belongsTo, bytes, createdAt, id, instant } from './columns.ts'
 
@@ -22,6 +22,10 @@ export const uploadLinks = pgTable(
     filesCreated: integer().notNull().default(0),
     bytesCreated: bytes().notNull().default(0),
     allowedTypes: text().array().notNull().default([]),
+    /** The member to whom an email is sent when files have arrived. */
+    notifyEmail: text(),
+    /** Whether visitors can have a receipt sent to them. */
+    receipts: boolean().notNull().default(false),
     createdAt: createdAt(),
     /** The row is kept, because files refer to its Sender. */
     deletedAt: instant(),

@@ -68,6 +68,8 @@ describe('links', () => {
       'image/*',
       '--type',
       'video/*',
+      '--notify',
+      'demo@sluice.local',
     ]
     const made = await run(['links', 'create', ...about, ...limits, '--password'], { input: `${PASSWORD}\n` })
     expect([made.code, made.stderr]).toEqual([0, ''])
@@ -86,7 +88,7 @@ describe('links', () => {
     const listed = await run(['links', 'list', '--json'])
     const [link, ...others] = linesOf(listed.stdout)
     expect([link, others]).toMatchObject([
-      { pipeId, title: 'Films for May', state: 'open', maxFiles: 20 },
+      { pipeId, title: 'Films for May', state: 'open', maxFiles: 20, notifyEmail: 'demo@sluice.local' },
       [],
     ])
     // The list reveals neither the code, which grants access, nor a hash.

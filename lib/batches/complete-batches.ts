@@ -6,12 +6,14 @@ import { address, type EventOutput, outputsOf } from '../events/outputs-of.ts'
 import { type NewEvent, writeEvents } from '../events/write-events.ts'
 import { type Db, rows } from '../platform/db/database.ts'
 import { uuidv7 } from '../platform/kernel/ids.ts'
-import type { Runtime } from '../platform/runtime.ts'
+import type { MailingRuntime } from '../platform/runtime.ts'
 import { IS_OPEN, isInBatch } from './batch.ts'
+import { mailArrivals } from './mail-arrivals.ts'
 
 /**
  * A batch is complete once it is sealed and all its files have ended. A sweep detects this, so that ending a file needs
- * no extra work. The event is written in the transaction that marks the batch, which can only be marked once.
+ * no extra work. The event and emails are written in the transaction that marks the batch, which can only be marked
+ * once.
  */
 const KIND = 'batch.completed'
 export const BATCHES_AT_ONCE = 20
@@ -21,19 +23,18 @@ const MAX_LISTED = 5000
 export const BATCH_CHECKPOINTS = ['batch marked', 'batch completed'] as const
 export type BatchCheckpoint = (typeof BATCH_CHECKPOINTS)[number]
 
-type Needs = Pick<Runtime, 'db' | 'clock' | 'queue'>
-
 export async function completeBatches(
-  { db, clock, queue }: Needs,
+  runtime: MailingRuntime,
   checkpoint: (name: BatchCheckpoint) => void = () => {},
 ): Promise<number> {
-  const at = new Date(clock.now())
-  const completed = await db.transaction(async (tx) => {
+  const at = new Date(runtime.clock.now())
+  const completed = await runtime.db.transaction(async (tx) => {
     const marked = await mark(tx, at)
     const events = []
     for (const batch of marked) events.push(eventOf(batch, await endedFiles(tx, batch.id), at))
     if (marked.length > 0) checkpoint('batch marked')
-    await writeEvents(tx, queue, events, at)
+    await writeEvents(tx, runtime.queue, events, at)
+    await mailArrivals({ ...runtime, db: tx }, marked)
     return marked.length
   })
   if (completed > 0) checkpoint('batch completed')

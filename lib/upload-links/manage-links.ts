@@ -2,10 +2,12 @@ import { and, desc, eq, isNull, lt } from 'drizzle-orm'
 import { z } from 'zod'
 import { uploadLinks } from '#drizzle/schema/index.ts'
 import { hashPassword } from '../identity/accounts/password.ts'
+import { reachableAddresses } from '../identity/accounts/users.ts'
 import { type Actor, recordAudit } from '../identity/audit/record-audit.ts'
 import { type Page, pageQuery, readCursor, toPage } from '../platform/db/page.ts'
+import { invalidRequest } from '../platform/kernel/errors.ts'
 import { hashSecret, isUuid, newLinkCode, uuidv7 } from '../platform/kernel/ids.ts'
-import type { Runtime } from '../platform/runtime.ts'
+import type { ConfiguredRuntime, Runtime } from '../platform/runtime.ts'
 import { findPipe } from '../workspace/pipes/read-pipes.ts'
 import { renameSender, revokeSender } from '../workspace/senders/change-sender.ts'
 import { createSender } from '../workspace/senders/create-sender.ts'
@@ -35,7 +37,7 @@ export async function hashingPassword<Given extends WithPassword>(given: Given):
  * revoking it revokes all of the link's tokens. Only this response contains the code.
  */
 export async function createUploadLink(
-  { db, clock, config }: Pick<Runtime, 'db' | 'clock' | 'config'>,
+  { db, clock, config }: ConfiguredRuntime,
   actor: Actor,
   { passwordHash = null, ...input }: Hashed<UploadLinkInput>,
 ): Promise<UploadLink & { code: string; url: string }> {
@@ -43,6 +45,7 @@ export async function createUploadLink(
   return db.transaction(async (tx) => {
     const inside = { db: tx, clock }
     await findPipe(tx, actor, input.pipeId)
+    await assertOfMember({ db: tx, config }, actor, input.notifyEmail)
     const sender = await createSender(inside, actor, { name: input.title })
     const now = clock.now()
     const { workspaceId } = actor
@@ -54,6 +57,17 @@ export async function createUploadLink(
     await recordAudit(inside, actor, entry)
     return { ...toUploadLink(row!, now), code, url: `${config.baseUrl}/u/${code}` }
   })
+}
+
+/** So that a link sends no emails to strangers. */
+async function assertOfMember(
+  inTx: Pick<Runtime, 'db' | 'config'>,
+  { workspaceId }: Actor,
+  email: string | null | undefined,
+): Promise<void> {
+  if (!email || (await reachableAddresses(inTx, workspaceId)).includes(email)) return
+  const message = "must be a member's verified address, on a server that sends email"
+  throw invalidRequest([{ field: 'notifyEmail', message }])
 }
 
 export const linksQuery = pageQuery.extend({ pipeId: z.string().max(100).optional() })
@@ -87,13 +101,14 @@ export async function listUploadLinks(
 
 /** Closing stops new uploads immediately; uploads in progress continue. */
 export async function changeUploadLink(
-  { db, clock }: Pick<Runtime, 'db' | 'clock'>,
+  { db, clock, config }: ConfiguredRuntime,
   actor: Actor,
   id: string,
   { closed, passwordHash, ...fields }: Hashed<UploadLinkChange>,
 ): Promise<UploadLink> {
   return db.transaction(async (tx) => {
     const before = await findUploadLink(tx, actor, id, 'update')
+    await assertOfMember({ db: tx, config }, actor, fields.notifyEmail)
     const now = clock.now()
     const closedAt =
       closed === undefined ? before.closedAt : closed ? (before.closedAt ?? new Date(now)) : null

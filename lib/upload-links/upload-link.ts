@@ -1,6 +1,7 @@
 import { and, eq, isNull } from 'drizzle-orm'
 import { z } from 'zod'
 import { uploadLinks } from '#drizzle/schema/index.ts'
+import { emailField } from '../identity/accounts/users.ts'
 import type { Actor } from '../identity/audit/record-audit.ts'
 import type { Db } from '../platform/db/database.ts'
 import { SluiceError } from '../platform/kernel/errors.ts'
@@ -27,10 +28,13 @@ export const uploadLinkInput = z.strictObject({
   maxFiles: tokenInput.shape.maxFiles.unwrap().nullable().default(null),
   maxBytes: bytesField.nullable().default(null),
   allowedTypes: allowedTypesField.default([]),
+  /** The verified address of a member, who gets an email each time files have arrived. */
+  notifyEmail: emailField.nullable().default(null),
 })
 export type UploadLinkInput = z.output<typeof uploadLinkInput>
 
-const { title, message, password, expiresAt, maxFiles, maxBytes, allowedTypes } = uploadLinkInput.shape
+const { title, message, password, expiresAt, maxFiles, maxBytes, allowedTypes, notifyEmail } =
+  uploadLinkInput.shape
 
 export const uploadLinkChange = z
   .strictObject({
@@ -41,6 +45,7 @@ export const uploadLinkChange = z
     maxFiles: maxFiles.unwrap(),
     maxBytes: maxBytes.unwrap(),
     allowedTypes: allowedTypes.unwrap(),
+    notifyEmail: notifyEmail.unwrap(),
     closed: z.boolean(),
   })
   .partial()
@@ -62,6 +67,7 @@ export const uploadLinkAnswer = z.strictObject({
   maxFiles: z.int().nullable(),
   maxBytes: z.int().nullable(),
   allowedTypes: z.array(z.string()),
+  notifyEmail: z.string().nullable(),
   filesCreated: z.int(),
   bytesCreated: z.int(),
   createdAt: z.iso.datetime(),

@@ -33,6 +33,8 @@ export function createLinkUploads({ code, place, onPasswordChanged }: Options) {
   }
   const uploads = createUploads({
     place,
+    // The files chosen together, whose arrival is reported in one email.
+    batch: () => new Date().toISOString(),
     async getToken() {
       const upload = unused ?? (await open()).upload
       unused = null

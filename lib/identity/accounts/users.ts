@@ -48,6 +48,14 @@ export async function memberAddresses(db: Db, workspaceId: string): Promise<stri
   return found.map(({ email }) => email)
 }
 
+/** Of these, the ones that an email would reach. Without SMTP_URL, only the demo shows its emails. */
+export async function reachableAddresses(
+  { db, config }: Pick<Runtime, 'db' | 'config'>,
+  workspaceId: string,
+): Promise<string[]> {
+  return config.smtpUrl || config.demo ? memberAddresses(db, workspaceId) : []
+}
+
 export type NewAccount = {
   email: string
   /** From `hashPassword`; null for users who only sign in with a provider. */

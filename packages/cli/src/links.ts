@@ -4,7 +4,7 @@ import { choosePipe, connect } from './settings.ts'
 
 const usage =
   'links create --title <title> [--message <text>] [--pipe <id>] [--expires <time>] [--max-files <count>]\n' +
-  '      [--max-bytes <bytes>] [--type <media type>]… [--password] [--json]   (prompts for the password, or reads it from standard input)\n' +
+  '      [--max-bytes <bytes>] [--type <media type>]… [--notify <email>] [--password] [--json]   (prompts for the password, or reads it from standard input)\n' +
   '  links list [--pipe <id>] [--json]\n' +
   '  links close <link id> [--json]'
 
@@ -23,6 +23,7 @@ export const links: Command = {
       'max-files': { type: 'string' },
       'max-bytes': { type: 'string' },
       type: { type: 'string', multiple: true },
+      notify: { type: 'string' },
       password: { type: 'boolean' },
     })
     const { json } = values
@@ -45,12 +46,13 @@ type Given = {
   'max-files'?: string
   'max-bytes'?: string
   type?: string[]
+  notify?: string
   password?: boolean
   json?: boolean
 }
 
 async function create(given: Given): Promise<void> {
-  const { title, message, expires, 'max-files': maxFiles, 'max-bytes': maxBytes, type, json } = given
+  const { title, message, expires, 'max-files': maxFiles, 'max-bytes': maxBytes, type, notify, json } = given
   if (!title) throw misused('Set a title with --title.', usage)
   const limits = {
     maxFiles: wholeNumber('max-files', maxFiles, usage),
@@ -64,6 +66,7 @@ async function create(given: Given): Promise<void> {
     ...(expires && { expiresAt: expires }),
     ...limits,
     ...(type && { allowedTypes: type }),
+    ...(notify && { notifyEmail: notify }),
     ...(given.password && { password: await readSecret('Password for the link: ') }),
   })
   result(json, made, made.url)

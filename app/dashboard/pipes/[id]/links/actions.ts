@@ -68,6 +68,8 @@ function fieldsOf(data: FormData) {
     maxFiles: maxFiles === undefined ? null : Number(maxFiles),
     maxBytes: bytesOf(data, 'maxBytes'),
     allowedTypes: listOf(data, 'allowedTypes'),
+    // Without the field, because the server sends no email, the setting stays as it is.
+    ...(data.has('notifyEmail') && { notifyEmail: textOf(data, 'notifyEmail') ?? null }),
   }
 }
 

@@ -10,9 +10,14 @@ import { SizeField } from '#components/ui/size-field.tsx'
 import type { UploadLink } from '#lib/upload-links/upload-link.ts'
 import { changeLink, closeLink, createLink, deleteLink, reopenLink } from './actions.ts'
 
-type Props = { pipeId: string; asked: boolean; button: boolean }
+type Mailed = {
+  /** Whom the server can send emails to. */
+  addresses: string[]
+}
 
-export function CreateLink({ pipeId, asked, button }: Props) {
+type Props = Mailed & { pipeId: string; asked: boolean; button: boolean }
+
+export function CreateLink({ pipeId, asked, button, addresses }: Props) {
   return (
     <FormDialog
       asked={{ now: asked, path: `/dashboard/pipes/${pipeId}/links` }}
@@ -34,12 +39,12 @@ export function CreateLink({ pipeId, asked, button }: Props) {
         note: 'Send the link to the people who should upload. Anyone who has it can use it, within its limits.',
       }}
     >
-      <LinkFields />
+      <LinkFields addresses={addresses} />
     </FormDialog>
   )
 }
 
-export function EditLink({ link }: { link: UploadLink }) {
+export function EditLink({ link, addresses }: Mailed & { link: UploadLink }) {
   return (
     <FormDialog
       title={`Edit ${link.title}`}
@@ -47,7 +52,7 @@ export function EditLink({ link }: { link: UploadLink }) {
       action={changeLink.bind(null, link.id)}
       submit="Save"
     >
-      <LinkFields link={link} />
+      <LinkFields link={link} addresses={addresses} />
     </FormDialog>
   )
 }
@@ -61,7 +66,7 @@ const EXPIRIES = [
   ['365', 'In a year'],
 ] as const
 
-function LinkFields({ link }: { link?: UploadLink }) {
+function LinkFields({ link, addresses }: Mailed & { link?: UploadLink }) {
   return (
     <>
       <TextField
@@ -122,6 +127,14 @@ function LinkFields({ link }: { link?: UploadLink }) {
         placeholder={'image/*\napplication/pdf'}
         hint="One per line. Leave empty to allow what the Pipe allows."
       />
+      {addresses.length > 0 && (
+        <SelectField
+          name="notifyEmail"
+          label="Email when files arrive"
+          defaultValue={link?.notifyEmail ?? ''}
+          options={[['', 'Nobody'], ...addresses.map((address) => [address, address] as const)]}
+        />
+      )}
     </>
   )
 }

@@ -7,7 +7,9 @@ import { Time } from '#components/ui/time.tsx'
 import type { UploadLink } from '#lib/upload-links/upload-link.ts'
 import { DeleteLink, EditLink, SwitchLink } from './forms.tsx'
 
-export function LinkTable({ links }: { links: UploadLink[] }) {
+type Props = { links: UploadLink[]; addresses: string[] }
+
+export function LinkTable({ links, addresses }: Props) {
   return (
     <Table
       caption="Upload links"
@@ -20,7 +22,7 @@ export function LinkTable({ links }: { links: UploadLink[] }) {
         ['Files', ({ filesCreated, maxFiles }) => used(filesCreated, maxFiles, formatCount), NUMBER],
         ['Size', ({ bytesCreated, maxBytes }) => used(bytesCreated, maxBytes, formatBytes), NUMBER],
         ['Expires', ({ expiresAt }) => (expiresAt ? <Time at={expiresAt} /> : 'never'), SOFT],
-        ['Actions', (link) => <Actions link={link} />, ACTIONS],
+        ['Actions', (link) => <Actions link={link} addresses={addresses} />, ACTIONS],
       ]}
     />
   )
@@ -37,12 +39,12 @@ function FilesOf({ senderId, children }: { senderId: string; children: string })
   )
 }
 
-function Actions({ link }: { link: UploadLink }) {
+function Actions({ link, addresses }: Omit<Props, 'links'> & { link: UploadLink }) {
   return (
     <IfMay right="build">
       <span className="inline-flex items-center gap-1">
         <SwitchLink link={link} />
-        <EditLink link={link} />
+        <EditLink link={link} addresses={addresses} />
         <DeleteLink link={link} />
       </span>
     </IfMay>

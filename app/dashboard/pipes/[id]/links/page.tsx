@@ -4,6 +4,7 @@ import { ButtonLink } from '#components/ui/button-link.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { IfMay } from '#components/ui/rights.tsx'
 import { TextLink } from '#components/ui/text-link.tsx'
+import { reachableAddresses } from '#lib/identity/accounts/users.ts'
 import { listUploadLinks } from '#lib/upload-links/manage-links.ts'
 import { orNotFound } from '../../../or-not-found.ts'
 import { pageOf, readSearch, type Search } from '../../../page-query.ts'
@@ -22,6 +23,7 @@ export default async function UploadLinks({ searchParams, ...props }: Props) {
   const { runtime, actor, id, pipe } = await currentPipe(props, 'see')
   const page = { ...pageOf(query), pipeId: id }
   const { data, nextCursor } = await orNotFound(listUploadLinks(runtime, actor, page))
+  const addresses = await reachableAddresses(runtime, actor.workspaceId)
   const path = `/dashboard/pipes/${id}/links`
   if (!pipe.source.http && data.length === 0)
     return (
@@ -42,7 +44,7 @@ export default async function UploadLinks({ searchParams, ...props }: Props) {
           </p>
         </div>
         <IfMay right="build">
-          <CreateLink pipeId={id} asked={query.new === '1'} button={data.length > 0} />
+          <CreateLink pipeId={id} asked={query.new === '1'} button={data.length > 0} addresses={addresses} />
         </IfMay>
       </div>
       {data.length === 0 ? (
@@ -61,7 +63,7 @@ export default async function UploadLinks({ searchParams, ...props }: Props) {
           or it reaches its limit.
         </EmptyState>
       ) : (
-        <LinkTable links={data} />
+        <LinkTable links={data} addresses={addresses} />
       )}
       <Pager path={path} query={query} nextCursor={nextCursor} />
     </section>
