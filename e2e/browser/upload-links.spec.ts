@@ -194,7 +194,11 @@ test('a link is in the language of its visitor, fits every width in it, and offe
   demo,
 }) => {
   const pipe = await openPipe(demo, { allowedTypes: ['video/*', 'image/*'] })
-  const { url } = await api<Link>(demo, 'POST', '/upload-links', { pipeId: pipe.id, title: 'Films' })
+  const { url } = await api<Link>(demo, 'POST', '/upload-links', {
+    pipeId: pipe.id,
+    title: 'Films',
+    receipts: true,
+  })
   for (const [locale, [choose, only, failed]] of Object.entries(IN_LANGUAGES)) {
     const context = await browser.newContext({ locale })
     const page = await context.newPage()
@@ -206,6 +210,9 @@ test('a link is in the language of its visitor, fits every width in it, and offe
     const refused = row(page, 'notes.txt')
     await expect(refused).toContainText(failed!)
     await expect(refused.getByRole('button')).toHaveCount(1)
+    const picture = { name: 'a.png', mimeType: 'image/png', buffer: sampleOf('png') }
+    await page.getByLabel(choose!).setInputFiles(picture)
+    await expect(page.locator('input[type=email]')).toBeVisible()
     for (const width of [1440, 390, 320]) {
       await page.setViewportSize({ width, height: 900 })
       expect(await page.evaluate(() => document.documentElement.scrollWidth), locale).toBe(width)
@@ -213,6 +220,44 @@ test('a link is in the language of its visitor, fits every width in it, and offe
     expect(complaints.filter((complaint) => !complaint.includes('403'))).toEqual([])
     await context.close()
   }
+})
+
+test('a link offers a receipt, which lists the files that have arrived', async ({ owner, page, demo }) => {
+  const pipe = await openPipe(demo)
+  await owner.goto(`/dashboard/pipes/${pipe.id}/links?new=1`)
+  const dialog = owner.getByRole('dialog', { name: 'Create an upload link' })
+  await dialog.getByLabel('Title').fill('Rushes')
+  await dialog.getByLabel('Offer uploaders a receipt by email').check()
+  await dialog.getByRole('button', { name: 'Create' }).click()
+  const url = await owner.getByText(/\/u\/\w{22}$/).innerText()
+
+  await page.goto(url)
+  await page.getByLabel('Choose files').setInputFiles([file('one.txt'), file('two.txt')])
+  await expect(page.getByText('All 2 files have arrived')).toBeVisible()
+  const email = page.getByLabel('Your email address')
+  const ask = page.getByRole('button', { name: 'Send me a receipt' })
+  for (const wrong of ['', 'ada@']) {
+    await email.fill(wrong)
+    await ask.click()
+    await expect(page.getByText('Enter your email address.')).toBeVisible()
+    await expect(email).toBeFocused()
+    await expect(email).toHaveValue(wrong)
+  }
+  await expectAccessibleEverywhere(page, 'a wrong address for a receipt')
+  await email.fill('ada@example.com')
+  await ask.click()
+  await expect(page.getByText('The receipt is on its way to ada@example.com.')).toBeVisible()
+  await expect(email).toHaveCount(0)
+  await expect(async () => {
+    await owner.goto('/dashboard/settings/mails')
+    await expect(owner.getByText('To ada@example.com')).toBeVisible({ timeout: 1000 })
+  }).toPass()
+  await expect(owner.getByRole('main')).toContainText('Receipt: Rushes')
+  await expect(owner.getByRole('main')).toContainText('- two txt')
+
+  await page.getByLabel('Choose files').setInputFiles(file('three.txt'))
+  await expect(page.getByText('All 3 files have arrived')).toBeVisible()
+  await expect(email).toBeVisible()
 })
 
 test('a right-to-left language mirrors a link and its uploads, and fits every width', async ({

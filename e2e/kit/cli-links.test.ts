@@ -70,6 +70,7 @@ describe('links', () => {
       'video/*',
       '--notify',
       'demo@sluice.local',
+      '--receipts',
     ]
     const made = await run(['links', 'create', ...about, ...limits, '--password'], { input: `${PASSWORD}\n` })
     expect([made.code, made.stderr]).toEqual([0, ''])
@@ -88,7 +89,14 @@ describe('links', () => {
     const listed = await run(['links', 'list', '--json'])
     const [link, ...others] = linesOf(listed.stdout)
     expect([link, others]).toMatchObject([
-      { pipeId, title: 'Films for May', state: 'open', maxFiles: 20, notifyEmail: 'demo@sluice.local' },
+      {
+        pipeId,
+        title: 'Films for May',
+        state: 'open',
+        maxFiles: 20,
+        notifyEmail: 'demo@sluice.local',
+        receipts: true,
+      },
       [],
     ])
     // The list reveals neither the code, which grants access, nor a hash.

@@ -73,6 +73,7 @@ const SETS_NOTHING: Record<string, string> = {
   changeUploadLink: 'changes an item with a secret, which cannot be exported',
   deleteUploadLink: SECRET,
   openUploadLink: ACT,
+  sendReceipt: ACT,
   createAccountKey: SECRET,
   revokeAccountKey: SECRET,
   checkDataStore: ACT,

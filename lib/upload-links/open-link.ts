@@ -6,6 +6,7 @@ import { assertNotSuspended, notOfDemo } from '../identity/suspension.ts'
 import { hours } from '../platform/kernel/clock.ts'
 import { isSluiceError, SluiceError } from '../platform/kernel/errors.ts'
 import { hashSecret, newSecret, uuidv7 } from '../platform/kernel/ids.ts'
+import { sendsMail } from '../platform/mail/mail.ts'
 import { networkOf, takeForAddress, takeFromLimit } from '../platform/rate-limits.ts'
 import type { Runtime } from '../platform/runtime.ts'
 import { uploadUrlOf } from '../workspace/pipes/pipe.ts'
@@ -28,6 +29,8 @@ export const openLinkAnswer = uploadLinkAnswer
   .extend({
     /** If the link has a password, empty until it is entered. The title is always shown. */
     message: z.string(),
+    /** Whether a receipt can be sent to the visitor. */
+    receipts: z.boolean(),
     filesLeft: z.int().nullable(),
     bytesLeft: z.int().nullable(),
     /**
@@ -65,12 +68,15 @@ export async function openLink(
 ): Promise<Answer> {
   const row = await linkOf(runtime, code, address)
   const { state } = show(row, runtime)
-  const subject = `link:${hashSecret(visitor)}`
+  const subject = subjectOf(visitor)
   const mayCreate = state === 'open' && (await knowsPassword(runtime, row, password, address))
   const mayUpload = mayCreate || (await hasBegun(runtime, row, subject))
   const upload = mayUpload ? await issue(runtime, row, { subject, mayCreate, address }) : null
   return { ...show(row, runtime, upload !== null), upload }
 }
+
+/** Files belong to the visitor who has this subject's secret. */
+export const subjectOf = (visitor: string) => `link:${hashSecret(visitor)}`
 
 /** What the link's page shows before its script opens the link. */
 export async function lookAtLink(runtime: LinkRuntime, code: string, address: string): Promise<ShownLink> {
@@ -78,7 +84,7 @@ export async function lookAtLink(runtime: LinkRuntime, code: string, address: st
   return { ...show(row, runtime), pages: await readLinkPages(runtime, row.workspaceId) }
 }
 
-function show(row: OpenedRow, { clock }: Pick<LinkRuntime, 'clock'>, mayUpload = false): Shown {
+function show(row: OpenedRow, { clock, config }: LinkRuntime, mayUpload = false): Shown {
   const left = (most: number | null, used: number) => (most === null ? null : Math.max(0, most - used))
   const hasPassword = row.passwordHash !== null
   return {
@@ -88,13 +94,14 @@ function show(row: OpenedRow, { clock }: Pick<LinkRuntime, 'clock'>, mayUpload =
     hasPassword,
     expiresAt: row.expiresAt?.toISOString() ?? null,
     allowedTypes: row.allowedTypes.length > 0 ? row.allowedTypes : row.pipeTypes,
+    receipts: row.receipts && sendsMail(config),
     filesLeft: left(row.maxFiles, row.filesCreated),
     bytesLeft: left(row.maxBytes, row.bytesCreated),
   }
 }
 
 /** Finds a link by its code. An unknown code counts as a guess. */
-async function linkOf(runtime: LinkRuntime, code: string, address: string): Promise<OpenedRow> {
+export async function linkOf(runtime: LinkRuntime, code: string, address: string): Promise<OpenedRow> {
   const row = await findByCode(runtime, code)
   if (row) return row
   await takeForAddress(runtime, 'upload-link', address, GUESSES)

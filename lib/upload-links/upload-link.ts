@@ -30,10 +30,12 @@ export const uploadLinkInput = z.strictObject({
   allowedTypes: allowedTypesField.default([]),
   /** The verified address of a member, who gets an email each time files have arrived. */
   notifyEmail: emailField.nullable().default(null),
+  /** Whether visitors can have a receipt sent to them. */
+  receipts: z.boolean().default(false),
 })
 export type UploadLinkInput = z.output<typeof uploadLinkInput>
 
-const { title, message, password, expiresAt, maxFiles, maxBytes, allowedTypes, notifyEmail } =
+const { title, message, password, expiresAt, maxFiles, maxBytes, allowedTypes, notifyEmail, receipts } =
   uploadLinkInput.shape
 
 export const uploadLinkChange = z
@@ -46,6 +48,7 @@ export const uploadLinkChange = z
     maxBytes: maxBytes.unwrap(),
     allowedTypes: allowedTypes.unwrap(),
     notifyEmail: notifyEmail.unwrap(),
+    receipts: receipts.unwrap(),
     closed: z.boolean(),
   })
   .partial()
@@ -68,6 +71,7 @@ export const uploadLinkAnswer = z.strictObject({
   maxBytes: z.int().nullable(),
   allowedTypes: z.array(z.string()),
   notifyEmail: z.string().nullable(),
+  receipts: z.boolean(),
   filesCreated: z.int(),
   bytesCreated: z.int(),
   createdAt: z.iso.datetime(),

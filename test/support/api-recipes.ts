@@ -14,6 +14,7 @@ import { parseInput } from '#lib/platform/kernel/parse-input.ts'
 import { makeKeyPair } from '#lib/sftp/make-key-pair.ts'
 import { addSenderKey, senderKeyInput } from '#lib/sftp/sender-keys.ts'
 import { createUploadLink, hashingPassword } from '#lib/upload-links/manage-links.ts'
+import { subjectOf } from '#lib/upload-links/open-link.ts'
 import { uploadLinkInput } from '#lib/upload-links/upload-link.ts'
 import { batchId } from '#lib/uploads/rules/batch.ts'
 import { sendTestEvent } from '#lib/webhooks/log/send-test-event.ts'
@@ -29,6 +30,8 @@ import type { TestRuntime } from './runtime.ts'
 import { sampleOf } from './sample-files.ts'
 import { addFile } from './webhook-rows.ts'
 import { createTestWorkspace, makeReady } from './workspace.ts'
+
+const VISITOR = 'v'.repeat(43)
 
 /** Creates one object of each kind for one customer. */
 export async function furnish(runtime: TestRuntime) {
@@ -71,9 +74,17 @@ export async function furnish(runtime: TestRuntime) {
     byToken: true,
   })
   const linked = await hashingPassword(
-    parseInput(uploadLinkInput, { pipeId: pipe.id, title: 'Films for May' }),
+    parseInput(uploadLinkInput, { pipeId: pipe.id, title: 'Films for May', receipts: true }),
   )
   const link = await createUploadLink(runtime, actor, linked)
+  const sent = {
+    pipeId: pipe.id,
+    senderId: link.senderId,
+    subject: subjectOf(VISITOR),
+    name: 'drop',
+    byToken: false,
+  }
+  await addFile(db, place, { batchId: batchId(sent) })
   const off = await createAccountKey(runtime, actor, { name: 'Of a stranger' })
   await revokeAccountKey(runtime, actor, off.id)
   const was = { workspaceId, kind: 'account_key' as const, subjectId: off.id, turnedOffAt: at }
@@ -148,7 +159,16 @@ export const RECIPES: Record<string, (mine: Furnished) => Recipe> = {
   listUploadLinks: (mine) => ({ query: { pipeId: mine.pipe.id } }),
   showUploadLink: (mine) => ({ params: { id: mine.link.id } }),
   changeUploadLink: (mine) => ({ params: { id: mine.link.id }, body: { message: 'Thanks', closed: false } }),
-  openUploadLink: (mine) => ({ body: { code: mine.link.code, visitor: 'v'.repeat(43) } }),
+  openUploadLink: (mine) => ({ body: { code: mine.link.code, visitor: VISITOR } }),
+  sendReceipt: (mine) => ({
+    body: {
+      code: mine.link.code,
+      visitor: VISITOR,
+      email: 'ada@example.com',
+      language: 'de',
+      batches: ['drop'],
+    },
+  }),
   deleteUploadLink: (mine) => ({ params: { id: mine.link.id } }),
   createImport: (mine) => ({
     body: { pipeId: mine.pipe.id, url: 'https://files.example.com/film.mp4', headers: { 'X-Key': 'secret' } },

@@ -11,7 +11,22 @@ export async function openLink(input: {
   visitor: string
   password: string | undefined
 }): Promise<OpenedLink> {
-  const response = await fetch('/api/v1/upload-links/open', {
+  return post('open', input)
+}
+
+/** Emails a receipt for the files in the visitor's batches that have arrived. */
+export async function sendReceipt(input: {
+  code: string
+  visitor: string
+  email: string
+  language: string
+  batches: string[]
+}): Promise<void> {
+  await post('open/receipt', input)
+}
+
+async function post(path: string, input: object) {
+  const response = await fetch(`/api/v1/upload-links/${path}`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },
     body: JSON.stringify(input),

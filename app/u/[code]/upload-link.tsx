@@ -1,18 +1,18 @@
 'use client'
 
 import { useRouter } from 'next/navigation'
-import { useEffect, useState } from 'react'
+import { type ReactNode, useEffect, useState } from 'react'
 import { Notice } from '#components/ui/notice.tsx'
 import type { ShownLink } from '#lib/upload-links/open-link.ts'
 import { UploadButton, UploadDropzone, useUploadsOf } from '#packages/react/src/index.ts'
 import { UploadList } from '#packages/react/src/upload-list.tsx'
-import { countIn, type LinkPage, type Words } from '#packages/react/src/words.ts'
+import { countIn, fill, type LinkPage, type Words } from '#packages/react/src/words.ts'
 import '#packages/react/src/styles.css'
 import '#components/uploader/uploader.css'
+import { FieldForm } from './field-form.tsx'
 import { LinkLimits } from './link-limits.tsx'
 import { createLinkUploads } from './link-uploads.ts'
-import type { OpenedLink } from './open-link.ts'
-import { PasswordForm } from './password-form.tsx'
+import { type OpenedLink, sendReceipt, visitorOf } from './open-link.ts'
 
 type Props = { code: string; place: string; link: ShownLink; texts: LinkPage; words: Words }
 
@@ -88,7 +88,11 @@ export function UploadLink({ code, place, link, texts, words }: Props) {
           </>
         )}
         {!mayCreate && hasBegun && <Begun control={control} texts={texts} words={words} />}
-        <Outcome control={control} texts={texts} lang={words.lang} />
+        <Outcome control={control} texts={texts} lang={words.lang}>
+          {link.receipts && (
+            <Receipt code={code} place={place} control={control} texts={texts} words={words} />
+          )}
+        </Outcome>
       </div>
     </>
   )
@@ -111,13 +115,82 @@ function Begun({ control, texts, words }: Shown & { words: Words }) {
   )
 }
 
-function Outcome({ control: { uploads, busy }, texts, lang }: Shown & { lang: string }) {
-  const done = uploads.filter(({ state }) => state === 'done').length
-  if (busy) return <p className="text-ink-soft text-sm">{texts.keepOpen}</p>
-  if (done === 0 || done < uploads.length) return null
+type PasswordProps = {
+  enter(password: string): Promise<void>
+  /** Whether earlier uploads continue without the password. */
+  continues: boolean
+  texts: LinkPage['password']
+}
+
+function PasswordForm({ enter, continues, texts }: PasswordProps) {
   return (
-    <Notice tone="good" title={countIn(texts.arrived, done, lang)}>
-      {texts.mayClose}
-    </Notice>
+    <FieldForm
+      send={enter}
+      field={{
+        name: 'password',
+        type: 'password',
+        label: texts.label,
+        hint: continues ? texts.again : texts.ask,
+        autoComplete: 'off',
+      }}
+      submit={texts.enter}
+      tone="primary"
+      refusals={{ missing: texts.missing, 403: texts.wrong }}
+      texts={texts}
+    />
   )
 }
+
+/** The children are shown once no more files are on their way. */
+function Outcome({
+  control: { uploads, busy },
+  texts,
+  lang,
+  children,
+}: Shown & { lang: string; children: ReactNode }) {
+  const done = uploads.filter(({ state }) => state === 'done').length
+  if (busy) return <p className="text-ink-soft text-sm">{texts.keepOpen}</p>
+  if (done === 0) return null
+  return (
+    <>
+      {done === uploads.length && (
+        <Notice tone="good" title={countIn(texts.arrived, done, lang)}>
+          {texts.mayClose}
+        </Notice>
+      )}
+      {children}
+    </>
+  )
+}
+
+/** Asks for an email address again once more files have arrived. */
+function Receipt({ code, place, control, texts, words }: Shown & Pick<Props, 'code' | 'place' | 'words'>) {
+  const [sent, setSent] = useState({ files: 0, email: '' })
+  const { uploads } = control
+  const isSent = sent.files === uploads.length
+
+  async function send(email: string): Promise<void> {
+    const batches = [...new Set(uploads.flatMap(({ batch }) => batch ?? []))].slice(-MOST_BATCHES)
+    await sendReceipt({ code, visitor: visitorOf(place), email, language: words.lang, batches })
+    setSent({ files: uploads.length, email })
+  }
+
+  const { label, ask, send: submit, invalid, sent: told } = texts.receipt
+  return (
+    <div>
+      <div role="status">{isSent && <Notice tone="good">{fill(told, { email: sent.email })}</Notice>}</div>
+      {!isSent && (
+        <FieldForm
+          send={send}
+          field={{ name: 'email', type: 'email', label, hint: ask, autoComplete: 'email' }}
+          submit={submit}
+          refusals={{ missing: invalid, 400: invalid }}
+          texts={texts.password}
+        />
+      )}
+    </div>
+  )
+}
+
+/** The maximum number of batches in a receipt. */
+const MOST_BATCHES = 100

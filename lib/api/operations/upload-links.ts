@@ -19,6 +19,7 @@ import {
   listUploadLinks,
 } from '../../upload-links/manage-links.ts'
 import { openLink, openLinkAnswer, openLinkInput } from '../../upload-links/open-link.ts'
+import { receiptInput, sendReceipt } from '../../upload-links/send-receipt.ts'
 import {
   findUploadLink,
   toUploadLink,
@@ -118,5 +119,14 @@ export const uploadLinkOperations = [
     answer: openLinkAnswer,
     problems: ['not_found', 'forbidden', 'rate_limited'],
     run: ({ runtime, body }) => openLink(runtime, body, currentRequest()?.client ?? ''),
+  }),
+  openOperation('POST /upload-links/open/receipt', {
+    id: 'sendReceipt',
+    summary:
+      "Email a receipt that lists a visitor's files that have arrived, if the upload link sends receipts.",
+    body: receiptInput,
+    status: 204,
+    problems: ['not_found', 'forbidden', 'rate_limited'],
+    run: ({ runtime, body }) => sendReceipt(runtime, body, currentRequest()?.client ?? ''),
   }),
 ]

@@ -5,6 +5,7 @@ import type { Db } from '../../platform/db/database.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import { uuidv7 } from '../../platform/kernel/ids.ts'
 import { nameField } from '../../platform/kernel/parse-input.ts'
+import { sendsMail } from '../../platform/mail/mail.ts'
 import type { CoreRuntime, Runtime } from '../../platform/runtime.ts'
 import { type Actor, recordAudit } from '../audit/record-audit.ts'
 import type { Session } from '../sessions/read-session.ts'
@@ -48,12 +49,12 @@ export async function memberAddresses(db: Db, workspaceId: string): Promise<stri
   return found.map(({ email }) => email)
 }
 
-/** Of these, the ones that an email would reach. Without SMTP_URL, only the demo shows its emails. */
+/** Of these, the ones that an email would reach. */
 export async function reachableAddresses(
   { db, config }: Pick<Runtime, 'db' | 'config'>,
   workspaceId: string,
 ): Promise<string[]> {
-  return config.smtpUrl || config.demo ? memberAddresses(db, workspaceId) : []
+  return sendsMail(config) ? memberAddresses(db, workspaceId) : []
 }
 
 export type NewAccount = {

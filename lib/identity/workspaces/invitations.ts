@@ -8,7 +8,7 @@ import { days } from '../../platform/kernel/clock.ts'
 import { invalidRequest, SluiceError } from '../../platform/kernel/errors.ts'
 import { hashSecret, isUuid, uuidv7 } from '../../platform/kernel/ids.ts'
 import { toAnswer } from '../../platform/kernel/parse-input.ts'
-import { enqueueMail } from '../../platform/mail/mail.ts'
+import { enqueueMail, withoutLinks } from '../../platform/mail/mail.ts'
 import { takeFromLimit } from '../../platform/rate-limits.ts'
 import type { CoreRuntime, MailingRuntime, Runtime } from '../../platform/runtime.ts'
 import { invitationMail } from '../accounts/mails.ts'
@@ -156,9 +156,6 @@ async function send(inTx: InTx, actor: Actor, { id, workspace, email, role }: Se
   await enqueueMail(inTx, db, { kind: 'mail', mail: { ...mail, workspaceId: actor.workspaceId } })
   return toInvitation(row!)
 }
-
-/** So that no mail client makes a link of a name in an email to someone who has never seen the workspace. */
-const withoutLinks = (name: string) => name.replace(/(?<=\S)[.。．｡:/\\@]+(?=\S)/gu, ' ')
 
 async function takeMails(runtime: CoreRuntime, actor: Actor, email: string): Promise<void> {
   const owner = await readOwner(runtime.db, actor.workspaceId)

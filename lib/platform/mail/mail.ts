@@ -1,5 +1,6 @@
 import type { Db } from '../db/database.ts'
 import type { Runtime } from '../runtime.ts'
+import type { Config } from '../settings/config.ts'
 
 /**
  * Emails are sent through the queue: the transaction that makes an email necessary enqueues it, and a worker sends it.
@@ -19,6 +20,9 @@ export type Mail = {
  */
 type MailJob = { kind: 'mail'; mail: Mail } | { kind: 'password-reset'; email: string }
 
+/** Whether anyone would read an email. Without SMTP_URL, only the demo shows its emails. */
+export const sendsMail = ({ smtpUrl, demo }: Pick<Config, 'smtpUrl' | 'demo'>) => Boolean(smtpUrl) || demo
+
 const CONTEXT = 'mail'
 
 export async function enqueueMail(
@@ -32,3 +36,6 @@ export async function enqueueMail(
 export function openMailJob({ vault }: Pick<Runtime, 'vault'>, { sealed }: { sealed: string }): MailJob {
   return JSON.parse(vault.open(sealed, CONTEXT)) as MailJob
 }
+
+/** So that no mail client makes a link of a name in an email to someone who did not choose it. */
+export const withoutLinks = (name: string) => name.replace(/(?<=\S)[.。．｡:/\\@]+(?=\S)/gu, ' ')

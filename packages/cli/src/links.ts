@@ -4,7 +4,7 @@ import { choosePipe, connect } from './settings.ts'
 
 const usage =
   'links create --title <title> [--message <text>] [--pipe <id>] [--expires <time>] [--max-files <count>]\n' +
-  '      [--max-bytes <bytes>] [--type <media type>]… [--notify <email>] [--password] [--json]   (prompts for the password, or reads it from standard input)\n' +
+  '      [--max-bytes <bytes>] [--type <media type>]… [--notify <email>] [--receipts] [--password] [--json]   (prompts for the password, or reads it from standard input)\n' +
   '  links list [--pipe <id>] [--json]\n' +
   '  links close <link id> [--json]'
 
@@ -24,6 +24,7 @@ export const links: Command = {
       'max-bytes': { type: 'string' },
       type: { type: 'string', multiple: true },
       notify: { type: 'string' },
+      receipts: { type: 'boolean' },
       password: { type: 'boolean' },
     })
     const { json } = values
@@ -47,6 +48,7 @@ type Given = {
   'max-bytes'?: string
   type?: string[]
   notify?: string
+  receipts?: boolean
   password?: boolean
   json?: boolean
 }
@@ -67,6 +69,7 @@ async function create(given: Given): Promise<void> {
     ...limits,
     ...(type && { allowedTypes: type }),
     ...(notify && { notifyEmail: notify }),
+    ...(given.receipts && { receipts: true }),
     ...(given.password && { password: await readSecret('Password for the link: ') }),
   })
   result(json, made, made.url)

@@ -88,6 +88,20 @@ export const linkPage: LinkPage = {
     'Lassen Sie diese Seite geöffnet, bis alles angekommen ist. Wenn sie geschlossen wird oder die Verbindung abbricht, öffnen Sie den Link noch einmal in diesem Browser: Der Upload wird dort fortgesetzt, wo er unterbrochen wurde.',
   arrived: { one: 'Ihre Datei ist angekommen', other: 'Alle {count} Dateien sind angekommen' },
   mayClose: 'Sie können diese Seite schließen.',
+  receipt: {
+    label: 'Ihre E-Mail-Adresse',
+    ask: 'Für eine Empfangsbestätigung mit der Liste Ihrer Dateien. Die Adresse wird nur dafür verwendet.',
+    send: 'Bestätigung senden',
+    invalid: 'Geben Sie Ihre E-Mail-Adresse ein.',
+    sent: 'Die Empfangsbestätigung ist unterwegs an {email}.',
+    subject: 'Empfangsbestätigung: {title}',
+    arrived: {
+      one: '{count} Datei ({size}) ist über den Upload-Link „{title}“ angekommen:',
+      other: '{count} Dateien ({size}) sind über den Upload-Link „{title}“ angekommen:',
+    },
+    notYou:
+      'Diese Adresse wurde auf der Seite des Links eingegeben. Wenn Sie das nicht waren, ignorieren Sie diese E-Mail.',
+  },
   password: {
     label: 'Passwort',
     ask: 'Fragen Sie die Person, die Ihnen diesen Link gesendet hat.',

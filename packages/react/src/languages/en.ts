@@ -92,6 +92,19 @@ export const linkPage = {
     'Keep this page open until everything has arrived. If it is closed or the connection is lost, open the link again in this browser: the upload continues where it stopped.',
   arrived: { one: 'Your file has arrived', other: 'All {count} files have arrived' } as Plural,
   mayClose: 'You can close this page.',
+  receipt: {
+    label: 'Your email address',
+    ask: 'For a receipt that lists your files. It is used for nothing else.',
+    send: 'Send me a receipt',
+    invalid: 'Enter your email address.',
+    sent: 'The receipt is on its way to {email}.',
+    subject: 'Receipt: {title}',
+    arrived: {
+      one: '{count} file ({size}) arrived through the upload link “{title}”:',
+      other: '{count} files ({size}) arrived through the upload link “{title}”:',
+    } as Plural,
+    notYou: 'This address was entered on the link’s page. If it was not you, ignore this email.',
+  },
   password: {
     label: 'Password',
     ask: 'Ask the person who sent you this link.',

@@ -92,6 +92,20 @@ export const linkPage: LinkPage = {
     other: 'Han llegado los {count} archivos',
   },
   mayClose: 'Puede cerrar esta página.',
+  receipt: {
+    label: 'Su correo electrónico',
+    ask: 'Para un acuse de recibo con la lista de sus archivos. La dirección no se usa para nada más.',
+    send: 'Enviarme un acuse de recibo',
+    invalid: 'Escriba su correo electrónico.',
+    sent: 'El acuse de recibo va en camino a {email}.',
+    subject: 'Acuse de recibo: {title}',
+    arrived: {
+      one: '{count} archivo ({size}) llegó a través del enlace «{title}»:',
+      many: '{count} de archivos ({size}) llegaron a través del enlace «{title}»:',
+      other: '{count} archivos ({size}) llegaron a través del enlace «{title}»:',
+    },
+    notYou: 'Esta dirección se escribió en la página del enlace. Si no fue usted, ignore este correo.',
+  },
   password: {
     label: 'Contraseña',
     ask: 'Pídala a la persona que le envió este enlace.',

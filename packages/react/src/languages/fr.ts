@@ -96,6 +96,20 @@ export const linkPage: LinkPage = {
     other: 'Les {count} fichiers sont arrivés',
   },
   mayClose: 'Vous pouvez fermer cette page.',
+  receipt: {
+    label: 'Votre adresse e-mail',
+    ask: 'Pour un accusé de réception avec la liste de vos fichiers. L’adresse ne sert à rien d’autre.',
+    send: 'M’envoyer un accusé de réception',
+    invalid: 'Saisissez votre adresse e-mail.',
+    sent: 'L’accusé de réception est en route vers {email}.',
+    subject: 'Accusé de réception\u00a0: {title}',
+    arrived: {
+      one: '{count} fichier ({size}) est arrivé par le lien d’envoi «\u00a0{title}\u00a0»\u00a0:',
+      many: '{count} de fichiers ({size}) sont arrivés par le lien d’envoi «\u00a0{title}\u00a0»\u00a0:',
+      other: '{count} fichiers ({size}) sont arrivés par le lien d’envoi «\u00a0{title}\u00a0»\u00a0:',
+    },
+    notYou: 'Cette adresse a été saisie sur la page du lien. Si ce n’était pas vous, ignorez cet e-mail.',
+  },
   password: {
     label: 'Mot de passe',
     ask: 'Demandez-le à la personne qui vous a envoyé ce lien.',

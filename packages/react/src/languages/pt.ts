@@ -92,6 +92,20 @@ export const linkPage: LinkPage = {
     other: 'Todos os {count} arquivos chegaram',
   },
   mayClose: 'Você já pode fechar esta página.',
+  receipt: {
+    label: 'Seu e-mail',
+    ask: 'Para um comprovante com a lista dos seus arquivos. O endereço não é usado para mais nada.',
+    send: 'Enviar comprovante',
+    invalid: 'Digite seu e-mail.',
+    sent: 'O comprovante está a caminho de {email}.',
+    subject: 'Comprovante de envio: {title}',
+    arrived: {
+      one: '{count} arquivo ({size}) chegou pelo link de envio “{title}”:',
+      many: '{count} de arquivos ({size}) chegaram pelo link de envio “{title}”:',
+      other: '{count} arquivos ({size}) chegaram pelo link de envio “{title}”:',
+    },
+    notYou: 'Este endereço foi digitado na página do link. Se não foi você, ignore este e-mail.',
+  },
   password: {
     label: 'Senha',
     ask: 'Peça à pessoa que enviou este link para você.',

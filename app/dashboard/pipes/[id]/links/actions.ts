@@ -68,8 +68,11 @@ function fieldsOf(data: FormData) {
     maxFiles: maxFiles === undefined ? null : Number(maxFiles),
     maxBytes: bytesOf(data, 'maxBytes'),
     allowedTypes: listOf(data, 'allowedTypes'),
-    // Without the field, because the server sends no email, the setting stays as it is.
-    ...(data.has('notifyEmail') && { notifyEmail: textOf(data, 'notifyEmail') ?? null }),
+    // If the server sends no email, the form does not have these fields, and the settings stay as they are.
+    ...(data.has('notifyEmail') && {
+      notifyEmail: textOf(data, 'notifyEmail') ?? null,
+      receipts: data.get('receipts') === 'on',
+    }),
   }
 }
 

@@ -128,12 +128,19 @@ function LinkFields({ link, addresses }: Mailed & { link?: UploadLink }) {
         hint="One per line. Leave empty to allow what the Pipe allows."
       />
       {addresses.length > 0 && (
-        <SelectField
-          name="notifyEmail"
-          label="Email when files arrive"
-          defaultValue={link?.notifyEmail ?? ''}
-          options={[['', 'Nobody'], ...addresses.map((address) => [address, address] as const)]}
-        />
+        <>
+          <SelectField
+            name="notifyEmail"
+            label="Email when files arrive"
+            defaultValue={link?.notifyEmail ?? ''}
+            options={[['', 'Nobody'], ...addresses.map((address) => [address, address] as const)]}
+          />
+          <CheckField
+            name="receipts"
+            label="Offer uploaders a receipt by email"
+            defaultChecked={link?.receipts}
+          />
+        </>
       )}
     </>
   )
