@@ -122,7 +122,7 @@ const PARTS = {
       const provider = name as ProviderName
       const place = { provider, region: 'fixed' in region ? region.fixed : region.example, ...EXAMPLE_BUCKET }
       const policy = leastPolicy(place)
-      return `## ${label}\n\nKeys: ${keysHint}.\n\n\`\`\`${policy.startsWith('{') ? 'json' : 'text'}\n${policy}\n\`\`\``
+      return `## ${label}\n\nKeys: ${keysHint}. Permissions:\n\n\`\`\`${policy.startsWith('{') ? 'json' : 'text'}\n${policy}\n\`\`\``
     })
     .join('\n\n'),
   until_reachable: 'Until your receiver is publicly reachable, use the inbox under **Webhooks**.',

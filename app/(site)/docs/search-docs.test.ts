@@ -67,7 +67,6 @@ it.each([
   ['delete a file', '/docs/concepts#delete-a-file'],
   ['rate limits', '/docs/limits'],
   ['what an operator sees', '/docs/operations#the-operator-console'],
-  ['SFTP on Windows', '/docs/sftp'],
   ['resendDelivery', '/docs/api/deliveries#resendDelivery'],
   ['SFTP_PORT', '/docs/self-hosting#SFTP_PORT'],
   ['quota exceeded', '/docs/problems/quota_exceeded'],
@@ -78,3 +77,16 @@ it.each([
     `${first} ${second}`,
   ).toBe(true)
 })
+
+it.each([
+  ['only allow images', '/docs/restrictions'],
+  ['permissions on AWS', '/docs/buckets#aws-s3'],
+  ['AWS IAM policy', '/docs/buckets#aws-s3'],
+  ['permissions on B2', '/docs/buckets#backblaze-b2'],
+  ['production set-up', '/docs/self-hosting'],
+  ['how much does it cost', '/docs/pricing'],
+  ['429', '/docs/problems/rate_limited'],
+  ['SFTP on Windows', '/docs/sftp#winscp-on-windows'],
+])('answers “%s” with the first result', (query, href) =>
+  expect(searchDocs(everything, query)[0]!.href).toBe(href),
+)

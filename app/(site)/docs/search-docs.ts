@@ -70,6 +70,8 @@ const SYNONYMS = [
   ['cost', 'price', 'pricing', 'free', 'billing'],
   ['delete', 'erase', 'remove'],
   ['login', 'signin', 'sign'],
+  ['max', 'maximum', 'largest'],
+  ['permission', 'policy'],
   ['production', 'deploy', 'deployment', 'hosting'],
   ['proxy', 'nginx', 'haproxy'],
   ['refresh', 'reload'],
@@ -80,7 +82,9 @@ const SYNONYMS = [
 ]
 
 const FILLERS = new Set(
-  'a an and are at be by can do does for from how i in is it my of on or the to what with'.split(' '),
+  wordsOf(
+    'a an and are at be by can do does for from how i in is it much my of on only or set the to up what with',
+  ),
 )
 
 /** In lower case, without a plural's ending, so that a query for “types” finds “type”. */

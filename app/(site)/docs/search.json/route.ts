@@ -38,10 +38,10 @@ export async function GET(): Promise<Response> {
     })),
   )
   const errors = (Object.keys(errorCodes) as ErrorCode[]).map((code) => ({
-    page: 'Errors',
+    page: `Errors: ${errorCodes[code][0]}`,
     heading: code,
     href: `/docs/problems/${code}`,
-    text: `${errorCodes[code].join(' ')}. ${errorAdvice[code].means} ${errorAdvice[code].remedy}`,
+    text: `${errorCodes[code][1]}. ${errorAdvice[code].means} ${errorAdvice[code].remedy}`,
   }))
   const names = Object.entries(settings).map(([name, { description }]) => ({
     page: 'Settings',
