@@ -54,7 +54,7 @@ const FIT = 3
 
 /** Compact rows; on a phone, each row becomes a card whose cells are labeled with their column titles. */
 export function Table<Item>({ caption, rows, rowKey, columns, terse }: Props<Item>) {
-  const stacks = columns.length > FIT
+  const stacks = terse === true || columns.length > FIT
   return (
     <div className="@container relative overflow-hidden rounded-lg border border-line bg-surface">
       <table className={clsx('w-full border-collapse text-sm', stacks && 'stack-table', terse && 'terse')}>

@@ -135,15 +135,26 @@ test('on a phone, an added filter fits the page with its button', async ({ owner
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390)
 })
 
-test('at 1024 pixels, file names of usual length are not cut', async ({ owner: page, demo }) => {
-  const token = await tokenFor(demo.baseUrl, demo.senderToken, demo.pipeId)
+test('at 1024 pixels and on a phone, file names of usual length are not cut', async ({
+  owner: page,
+  demo,
+}) => {
+  const { id, token } = await newPipe(demo, 'Cut names')
   await uploadEmpty(token, 'interview-2026-03-04.mp4')
-  await page.setViewportSize({ width: 1024, height: 768 })
-  await page.goto('/dashboard/files')
   const name = page.getByRole('link', { name: 'interview-2026-03-04.mp4' })
-  const isCut = await name.evaluate(({ parentElement: box }) => box!.scrollWidth > box!.clientWidth)
-  expect(isCut).toBe(false)
-  await expect(page.getByRole('button', { name: 'Find Ctrl K' })).toBeVisible()
+  for (const width of [1024, 390]) {
+    await page.setViewportSize({ width, height: 768 })
+    for (const path of [`files?pipeId=${id}`, `pipes/${id}`]) {
+      await page.goto(`/dashboard/${path}`)
+      const isCut = await name.evaluate((link) => {
+        const cell = link.closest('td')!
+        const boxes = [cell, ...cell.querySelectorAll('*')].filter((box) => box.contains(link))
+        return boxes.some(({ scrollWidth, clientWidth }) => clientWidth > 0 && scrollWidth > clientWidth)
+      })
+      expect(isCut, `${path} at ${width} pixels`).toBe(false)
+    }
+    if (width > 390) await expect(page.getByRole('button', { name: 'Find Ctrl K' })).toBeVisible()
+  }
 })
 
 test('the page ends where its content ends, not below a chart that only screen readers see as a table', async ({
