@@ -1,12 +1,13 @@
 'use client'
 
+import { clsx } from 'clsx'
 import { Check, FileUp, Play, Plug, Unplug, X } from 'lucide-react'
 import { useRef, useState, useSyncExternalStore } from 'react'
 import { formatBytes } from '#components/format.ts'
 import { Button } from '#components/ui/button.tsx'
 import type { Uploader } from '#components/uploader/create-uploader.ts'
-import { SILENT, type Wire } from '#components/uploader/wire.ts'
-import { WirePanel } from '#components/uploader/wire-panel.tsx'
+import { isUnderWay, SILENT, type Wire } from '#components/uploader/wire.ts'
+import { TONES, WirePanel } from '#components/uploader/wire-panel.tsx'
 import { takeDemoToken } from './demo-token.ts'
 
 const SAMPLE_BYTES = 10_000_000
@@ -21,7 +22,7 @@ export function LiveDemo({ endpoint }: { endpoint: string }) {
   const input = useRef<HTMLInputElement>(null)
   const { watch, wire: read } = uploader ?? silent
   const wire = useSyncExternalStore(watch, read, read)
-  const busy = wire.totalBytes > 0 && !wire.done && !wire.failed
+  const busy = isUnderWay(wire)
 
   async function upload(name: string, data: Blob) {
     const made = uploader ?? (await load(endpoint))
@@ -47,19 +48,18 @@ export function LiveDemo({ endpoint }: { endpoint: string }) {
             </Button>
             <Button
               aria-pressed={down}
+              icon={down ? Plug : Unplug}
               onClick={() => {
                 setDown(!down)
                 uploader?.setDown(!down)
               }}
             >
-              {down ? <Plug aria-hidden /> : <Unplug aria-hidden />}
               {down ? 'Plug it in' : 'Pull the plug'}
             </Button>
           </>
         ) : (
           <>
-            <Button tone="primary" onClick={() => upload('sample.bin', sample())}>
-              <Play aria-hidden />
+            <Button tone="primary" onClick={() => upload('sample.bin', sample())} icon={Play}>
               Send {formatBytes(SAMPLE_BYTES)} of random data
             </Button>
             <Button onClick={() => input.current?.click()} icon={FileUp}>
@@ -90,10 +90,7 @@ export function LiveDemo({ endpoint }: { endpoint: string }) {
           .slice(-7)
           .toReversed()
           .map(({ id, text, tone }) => (
-            <li
-              key={id}
-              className={tone === 'bad' ? 'text-bad' : tone === 'good' ? 'text-good' : 'text-ink-soft'}
-            >
+            <li key={id} className={TONES[tone]}>
               {text}
             </li>
           ))}
@@ -103,24 +100,19 @@ export function LiveDemo({ endpoint }: { endpoint: string }) {
 }
 
 function State({ wire, busy }: { wire: Wire; busy: boolean }) {
-  if (wire.failed) {
-    return (
-      <span className="inline-flex items-center gap-1.5 text-bad text-sm">
-        <X className="size-3.5" aria-hidden />
-        refused
-      </span>
-    )
-  }
-  if (wire.done) {
-    return (
-      <span className="inline-flex items-center gap-1.5 text-good text-sm">
-        <Check className="size-3.5" aria-hidden />
-        in the bucket
-      </span>
-    )
-  }
-  if (!busy) return null
-  return <span className="text-ink-soft text-sm">{wire.waiting ? 'waiting' : 'on its way'}</span>
+  if (!busy && !wire.failed && !wire.done) return null
+  const Icon = wire.failed ? X : wire.done ? Check : undefined
+  return (
+    <span
+      className={clsx(
+        'inline-flex items-center gap-1.5 text-sm',
+        wire.failed ? 'text-bad' : wire.done ? 'text-good' : 'text-ink-soft',
+      )}
+    >
+      {Icon && <Icon className="size-3.5" aria-hidden />}
+      {wire.failed ? 'refused' : wire.done ? 'in the bucket' : wire.waiting ? 'waiting' : 'on its way'}
+    </span>
+  )
 }
 
 async function load(endpoint: string): Promise<Uploader> {

@@ -5,7 +5,7 @@ import { formatBytes, plural } from '../format.ts'
 import { REACHABLE } from '../ui/reachable.ts'
 import type { Wire } from './wire.ts'
 
-const TONES = { plain: 'text-ink-soft', good: 'text-good', bad: 'text-bad' } as const
+export const TONES = { plain: 'text-ink-soft', good: 'text-good', bad: 'text-bad' } as const
 
 /** Bytes confirmed, sent and saved, and the responses as they arrive. */
 export function WirePanel({ wire, lines = true }: { wire: Wire; lines?: boolean }) {

@@ -14,8 +14,20 @@ it('counts the resumes, and each saved byte once', () => {
 
 it('shows a refused request as an error and does not count it as a resume', () => {
   const wire = afterAnswer(SILENT, { method: 'PATCH', url, status: 401, offset: undefined }, 0)
-  expect(wire.lines).toEqual([{ id: 1, at: 0, text: 'PATCH → 401', tone: 'bad' }])
+  expect(wire.lines).toEqual([{ id: 1, at: 0, text: 'PATCH → 401', tone: 'bad', requests: 0 }])
   expect(wire.resumes).toBe(0)
+})
+
+it('has one line for consecutive requests that succeed, so that what happens between them stays in sight', () => {
+  const patch = (before: typeof SILENT, offset: number) =>
+    afterAnswer(before, { method: 'PATCH', url, status: 204, offset }, offset)
+  const cut = note(patch(patch(SILENT, 1000), 2000), 'the connection was cut', 'bad', 2500)
+  const { lines } = patch(cut, 3000)
+  expect(lines.map(({ id, at, text }) => [id, at, text])).toEqual([
+    [1, 2000, '2 × PATCH → 204, confirmed 2,000'],
+    [2, 2500, 'the connection was cut'],
+    [3, 3000, 'PATCH → 204, confirmed 3,000'],
+  ])
 })
 
 it('only keeps the newest lines', () => {

@@ -1,7 +1,14 @@
 import type { Answered, FileUpload } from '#packages/react/src/index.ts'
 
 /** Requests and responses for the latest upload, as the browser sees them. */
-export type WireLine = { id: number; at: number; text: string; tone: 'plain' | 'good' | 'bad' }
+export type WireLine = {
+  id: number
+  at: number
+  text: string
+  tone: 'plain' | 'good' | 'bad'
+  /** How many PATCH requests in a row succeeded. They share a line, or everything else would go out of sight. */
+  requests: number
+}
 export type Wire = {
   /** The upload's id, which is also the file's. */
   fileId: string | undefined
@@ -20,6 +27,8 @@ export type Wire = {
   failed: boolean
   lines: WireLine[]
 }
+
+export const isUnderWay = ({ totalBytes, done, failed }: Wire) => totalBytes > 0 && !done && !failed
 
 export const SILENT: Wire = {
   fileId: undefined,
@@ -49,7 +58,9 @@ export function afterAnswer(wire: Wire, { method, url, status, offset }: Answere
     savedBytes: resumed ? offset : wire.savedBytes,
   }
   const told = offset === undefined ? '' : `, confirmed ${offset.toLocaleString('en-US')}`
-  return note(next, `${method} → ${status}${told}`, status < 400 ? (resumed ? 'good' : 'plain') : 'bad', at)
+  const tone = status < 400 ? (resumed ? 'good' : 'plain') : 'bad'
+  const requests = method === 'PATCH' && status < 400 ? (wire.lines.at(-1)?.requests ?? 0) + 1 : 0
+  return note(next, `${method} → ${status}${told}`, tone, at, requests)
 }
 
 /** Applies the state that the uploader reported, and adds a line for a new error or reason to wait. */
@@ -73,9 +84,11 @@ export function afterUpload(
   return said ? note(next, said, 'bad', at) : next
 }
 
-export function note(wire: Wire, text: string, tone: WireLine['tone'], at: number): Wire {
-  const id = (wire.lines.at(-1)?.id ?? 0) + 1
-  return { ...wire, lines: [...wire.lines, { id, at, text, tone }].slice(-MAX_LINES) }
+export function note(wire: Wire, text: string, tone: WireLine['tone'], at: number, requests = 0): Wire {
+  const before = requests > 1 ? wire.lines.slice(0, -1) : wire.lines
+  const id = (before.at(-1)?.id ?? 0) + 1
+  const line = { id, at, text: requests > 1 ? `${requests} × ${text}` : text, tone, requests }
+  return { ...wire, lines: [...before, line].slice(-MAX_LINES) }
 }
 
 function fileIdOf(url: string): string | undefined {

@@ -42,6 +42,8 @@ test('a Try it upload resumes after a lost connection, an offline period, an exp
   await page.goto(`/dashboard/pipes/${demo.pipeId}/try`)
   const trial = test.info().outputPath('trial.bin')
   writeFileSync(trial, Buffer.alloc(TRIAL_BYTES, 'a trial '))
+  for (const name of ['Cut connection', 'Expire token', 'Revoke token'])
+    await expect(page.getByRole('button', { name })).toBeDisabled()
   await page.getByLabel('Choose files').setInputFiles(trial)
   const wire = page.getByLabel('Requests and responses')
   await expect.poll(() => figure(page, 'confirmed')).toBeGreaterThan(0)
@@ -57,10 +59,6 @@ test('a Try it upload resumes after a lost connection, an offline period, an exp
   await expect(wire).toContainText('the connection was cut')
   await resumed(page, heads)
   await expect.poll(() => figure(page, 'saved')).toBeGreaterThan(0)
-  // Waits for more lines than the list shows at once, so that it scrolls.
-  await expect.poll(async () => (await linesOf(page)).length).toBeGreaterThan(12)
-  await expectAccessibleInLight(page, 'Try it while it uploads')
-
   await page.getByRole('button', { name: 'Go offline' }).click()
   await expect(page.getByText('Waiting for the network. Retrying automatically.').last()).toBeVisible()
   heads = await headsOf(page)
@@ -78,6 +76,9 @@ test('a Try it upload resumes after a lost connection, an offline period, an exp
   await expect(wire).toContainText('→ 401')
   await expect(wire).toContainText('a new token')
   await resumed(page, heads)
+  // The list has more lines than it shows at once, so it scrolls.
+  expect((await linesOf(page)).length).toBeGreaterThan(12)
+  await expectAccessibleInLight(page, 'Try it while it uploads')
   await page.reload()
   await expect(wire).toContainText('HEAD → 200')
   await page.getByLabel('Slow connection').uncheck()
@@ -101,7 +102,7 @@ test('a Try it upload resumes after a lost connection, an offline period, an exp
   await expect(page.getByText(/Webhook delivered: 2/)).toBeVisible()
 
   const drawing = page.getByRole('main').locator('figure')
-  await expect(drawing.getByTitle(/^Paused|then the connection was lost/)).toHaveCount(resumes)
+  await expect(drawing.getByTitle(/^Interrupted|then the connection was lost/)).toHaveCount(resumes)
   await expect(drawing.getByTitle(/^Webhook delivered: 2/)).toBeVisible()
   await expectAccessible(page, 'a file that was resumed')
 })

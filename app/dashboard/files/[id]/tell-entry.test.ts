@@ -79,7 +79,7 @@ it('shows a pause between two complete requests, and the resume after it', () =>
   const asked = { at, kind: 'offset_asked', detail: { offsetBytes: 100 } }
   expect(titles([request(0, 50), request(50, 100), asked, request(100, 150), completed], 200)).toEqual([
     ['Bytes arrived', '100 B confirmed in 2 requests'],
-    ['Paused', '100 B were kept'],
+    ['Interrupted', '100 B kept'],
     ['Resumed at 100 B', '100 B confirmed in 2 requests'],
     ['In the bucket', 'Confirmed by the bucket.'],
   ])
@@ -147,7 +147,7 @@ it('merges requests over several connections, and counts their bytes from those 
   ]
   expect(titles(entries, 200)).toEqual([
     ['Bytes arrived', '130 B confirmed in 3 requests'],
-    ['Paused', '130 B were kept'],
+    ['Interrupted', '130 B kept'],
     ['Resumed at 130 B', '70 B confirmed in 2 requests'],
     ['In the bucket', 'Confirmed by the bucket.'],
   ])

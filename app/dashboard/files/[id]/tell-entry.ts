@@ -83,7 +83,7 @@ export function tellEntry({ kind, detail }: TimelineEntry): Told {
     case 'request':
       return tellRequest(detail)
     case 'offset_asked':
-      return { title: 'Paused', text: `${formatBytes(Number(detail.offsetBytes))} were kept`, tone: 'plain' }
+      return { title: 'Interrupted', text: `${formatBytes(Number(detail.offsetBytes))} kept`, tone: 'plain' }
     case 'sftp_opened':
     case 'ftps_opened':
     case 'ftp_opened':

@@ -4,7 +4,6 @@ import { answer } from '#app/actions/act.ts'
 import { textArgument } from '#app/actions/form-fields.ts'
 import { type TokenOrRefusal, tokenOrRefusal } from '#app/actions/token-or-refusal.ts'
 import { currentActor, enteredSession } from '#app/session.ts'
-import type { DeliveryState, FileStatus } from '#drizzle/schema/index.ts'
 import { trialResult } from '#lib/dashboard/files/show-file.ts'
 import { assertMay } from '#lib/identity/rights.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
@@ -31,13 +30,7 @@ export async function endTrialToken(id: string, how: 'expire' | 'revoke') {
   })
 }
 
-export type TrialResult = {
-  status: FileStatus
-  key: string
-  resumeCount: number
-  savedBytes: number
-  delivery: { state: DeliveryState; lastStatus: number | null } | undefined
-}
+export type TrialResult = NonNullable<Awaited<ReturnType<typeof trialResult>>>
 
 export async function lookAtTrial(fileId: string): Promise<TrialResult | undefined> {
   return trialResult(getRuntime(), await currentActor('see'), textArgument(fileId))

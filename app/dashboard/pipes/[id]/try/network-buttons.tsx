@@ -7,7 +7,8 @@ import { notify } from '#components/ui/toaster.tsx'
 import type { Uploader } from '#components/uploader/create-uploader.ts'
 import { endTrialToken } from './actions.ts'
 
-export function NetworkButtons({ uploader }: { uploader: Uploader }) {
+/** What acts on an upload is disabled unless one is under way. */
+export function NetworkButtons({ uploader, idle }: { uploader: Uploader; idle: boolean }) {
   const [down, setDown] = useState(false)
   const [slow, setSlow] = useState(true)
 
@@ -22,25 +23,24 @@ export function NetworkButtons({ uploader }: { uploader: Uploader }) {
   return (
     <div className="space-y-3">
       <div className="grid grid-cols-2 gap-2">
-        <Button onClick={() => uploader.cut()} icon={Unplug}>
+        <Button disabled={idle} onClick={() => uploader.cut()} icon={Unplug}>
           Cut connection
         </Button>
         <Button
           aria-pressed={down}
+          icon={down ? Plug : Wifi}
           onClick={() => {
             setDown(!down)
             uploader.setDown(!down)
           }}
         >
-          {down ? <Plug aria-hidden /> : <Wifi aria-hidden />}
           {down ? 'Go online' : 'Go offline'}
         </Button>
-        <Button onClick={() => endToken('expire')} icon={KeyRound}>
-          Expire token
-        </Button>
-        <Button onClick={() => endToken('revoke')} icon={KeyRound}>
-          Revoke token
-        </Button>
+        {(['expire', 'revoke'] as const).map((how) => (
+          <Button key={how} disabled={idle} onClick={() => endToken(how)} icon={KeyRound}>
+            {how === 'expire' ? 'Expire' : 'Revoke'} token
+          </Button>
+        ))}
         <Button className="col-span-2" onClick={() => window.location.reload()} icon={RotateCw}>
           Reload the page
         </Button>

@@ -23,7 +23,7 @@ export function useTrial(fileId: string | undefined): TrialResult | undefined {
 export function TrialOutcome({ fileId, result }: { fileId: string; result: TrialResult }) {
   const { status, key, delivery } = result
   return (
-    <Panel title="Delivered">
+    <Panel title="On the server">
       <Facts
         facts={{
           File: <Status state={status} />,

@@ -7,6 +7,7 @@ import { takeTrialToken } from './actions.ts'
 import '#packages/react/src/styles.css'
 import '#components/uploader/uploader.css'
 import { createUploader } from '#components/uploader/create-uploader.ts'
+import { isUnderWay } from '#components/uploader/wire.ts'
 import { WirePanel } from '#components/uploader/wire-panel.tsx'
 import { NetworkButtons } from './network-buttons.tsx'
 import { TrialOutcome, useTrial } from './trial-outcome.tsx'
@@ -31,18 +32,17 @@ export function TryIt({ pipeId, endpoint }: { pipeId: string; endpoint: string }
       <section aria-label="Files to upload" className="own-uploader min-w-0 space-y-3">
         <UploadDropzone control={control} />
         <p className="text-ink-soft text-sm">
-          While files upload, cut the connection, expire the token or reload the page: they resume where they
-          left off. They are stored in this Pipe's bucket and count as transfer.
+          Files resume where they left off. They are stored in this Pipe's bucket and count as transfer.
         </p>
+        {wire.fileId && result && <TrialOutcome fileId={wire.fileId} result={result} />}
       </section>
       <div className="space-y-5">
-        <Panel title="Bad network" description="Interfere with the upload.">
-          <NetworkButtons uploader={uploader} />
+        <Panel title="Bad network" description="While a file uploads, break its connection.">
+          <NetworkButtons uploader={uploader} idle={!isUnderWay(wire)} />
         </Panel>
         <Panel title="On the wire">
           <WirePanel wire={counted} />
         </Panel>
-        {wire.fileId && result && <TrialOutcome fileId={wire.fileId} result={result} />}
       </div>
     </div>
   )
