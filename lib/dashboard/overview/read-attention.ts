@@ -140,6 +140,8 @@ type Failing = {
   status: number | null
   error: string | null
   atMs: number
+  /** Of an output that receives the events of one Pipe. */
+  pipe: string | null
 }
 
 /** The outputs with events that were abandoned or are retried, from the newest of these events. */
@@ -158,17 +160,21 @@ async function listFailingOutputs(
       select webhook_output_id, count(*)::int as count, (array_agg(id order by id desc))[1] as newest from undelivered group by 1
     )
     select c.webhook_output_id as id, c.count, d.url, d.last_status as status, d.last_error as error,
-      floor(extract(epoch from d.created_at) * 1000)::float8 as "atMs"
-    from counted c join deliveries d on d.id = c.newest order by 1`,
+      floor(extract(epoch from d.created_at) * 1000)::float8 as "atMs", p.name as pipe
+    from counted c join deliveries d on d.id = c.newest left join webhook_outputs o on o.id = c.webhook_output_id
+      left join pipes p on p.id = o.scope order by 1`,
   )
-  return found.map(({ id, count, url, atMs, ...attempt }) => ({
-    tone: 'bad',
-    title: `${new URL(url).host} has not accepted ${upTo(Math.min(count, MOST), 'webhooks')}`,
-    text: explainAttempt(attempt),
-    at: new Date(atMs),
-    href: `/dashboard/webhooks?outputId=${id}`,
-    action: 'Show and resend',
-  }))
+  return found.map(({ id, count, url, atMs, pipe, ...attempt }) => {
+    const whose = pipe && !pipeId ? ` of ${pipe}` : ''
+    return {
+      tone: 'bad',
+      title: `${new URL(url).host} has not accepted ${upTo(Math.min(count, MOST), 'webhooks')}${whose}`,
+      text: explainAttempt(attempt),
+      at: new Date(atMs),
+      href: `/dashboard/webhooks?outputId=${id}`,
+      action: 'Show and resend',
+    }
+  })
 }
 
 async function listMissingCopies(runtime: CoreRuntime, actor: Actor): Promise<Attention[]> {

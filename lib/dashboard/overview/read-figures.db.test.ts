@@ -155,7 +155,14 @@ describeWithDatabase('the Overview figures', (database) => {
     await addFile(runtime.db, output, { status: 'transferring', decision: 'deferred' })
     expect(await readAttention(runtime, actor)).toMatchObject([
       { title: '1 file awaits a decision', href: '/dashboard/files?status=awaiting_decision' },
-      { title: 'receiver.example.com has not accepted 1 webhook', text: 'It responded with 500.' },
+      {
+        title: `receiver.example.com has not accepted 1 webhook of ${pipe.name}`,
+        text: 'It responded with 500.',
+      },
+    ])
+    expect(await readAttention(runtime, actor, pipe.id)).toMatchObject([
+      { title: '1 file awaits a decision' },
+      { title: 'receiver.example.com has not accepted 1 webhook' },
     ])
     const {
       columns: [sources, pipes, , outputs],
