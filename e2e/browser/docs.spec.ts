@@ -65,6 +65,17 @@ test('on a phone, the list of pages opens, and closes once one is chosen', async
   await expect(page.locator('output')).toContainText('140,000 at each bucket')
 })
 
+test('tables do not break names in two', async ({ page }) => {
+  for (const [path, name] of [
+    ['restrictions', 'uploadExpirySeconds'],
+    ['web-component', 'keepBytes'],
+  ] as const) {
+    await page.goto(`/docs/${path}`)
+    const code = page.getByRole('cell', { name, exact: true }).locator('code')
+    expect(await code.evaluate((box) => box.getClientRects().length), name).toBe(1)
+  }
+})
+
 test('the sitemap lists every page, and pages have canonical addresses', { tag: '@long' }, async ({
   page,
   request,
