@@ -54,7 +54,7 @@ export function ForgotPasswordForm({ sendsMail }: { sendsMail: boolean }) {
   return (
     <ActionForm<'sent'>
       action={askForReset}
-      submit="Send the link"
+      submit={sendsMail ? 'Send the link' : 'Create a link'}
       instead={() =>
         sendsMail ? (
           <Notice tone="good" title="If this address has an account, an email is on its way">

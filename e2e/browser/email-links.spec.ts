@@ -7,7 +7,7 @@ test("if the server sends no email, the demo's owner finds the message and its l
 }) => {
   await page.goto('/forgot-password')
   await page.getByLabel('Email').fill(demo.email)
-  await page.getByRole('button', { name: 'Send the link' }).click()
+  await page.getByRole('button', { name: 'Create a link' }).click()
   await expect(page.getByText('This server does not send email', { exact: true })).toBeVisible()
   expect(await page.content()).not.toContain(process.env.SLUICE_DATA!)
   await page.goto('/login')
