@@ -343,3 +343,18 @@ test("a workspace's name, logo, color and text replace Sluice's on its links, an
   await page.goto(url)
   await expect(page.getByRole('banner')).toHaveText('Sluice')
 })
+
+test('on a phone, visitors choose files, and are not asked to drop any', async ({
+  browser,
+  demo,
+  baseURL,
+}) => {
+  const { id } = await openPipe(demo)
+  const { url } = await api<Link>(demo, 'POST', '/upload-links', { pipeId: id, title: 'From a phone' })
+  const context = await browser.newContext({ baseURL: baseURL!, isMobile: true, hasTouch: true })
+  const page = await context.newPage()
+  await page.goto(url)
+  await expect(page.getByRole('button', { name: 'Choose files' })).toBeVisible()
+  await expect(page.getByText(/Drop files/)).toBeHidden()
+  await context.close()
+})
