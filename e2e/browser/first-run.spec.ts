@@ -61,6 +61,12 @@ test('a new user gets from sign-up to a file in their bucket and a verified webh
   await expect(source).toBeChecked()
   await expect(page.getByText(`${demo.uploadUrl}/pipes/${pipeId}/files/`)).toBeVisible()
 
+  // Its only Data Store is its destination already.
+  await page.goto(`/dashboard/pipes/${pipeId}/destinations`)
+  await page.getByText('Add a destination').click()
+  await expect(page.getByRole('link', { name: 'Connect another bucket' })).toBeVisible()
+  await page.getByRole('link', { name: 'Connect', exact: true }).click()
+
   // The Pipe can be tried before there is a Sender.
   await page.getByRole('link', { name: 'Try it', exact: true }).click()
   await expect(page).toHaveTitle('Video uploads · Try it · Sluice')

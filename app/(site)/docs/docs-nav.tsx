@@ -19,8 +19,7 @@ export function DocsNav({ groups, api }: { groups: Group[]; api: Group }) {
   const list = useCurrentInSight<HTMLElement>(path)
   return (
     <>
-      <Button popoverTarget="docs-pages" className="lg:hidden">
-        <Menu aria-hidden />
+      <Button popoverTarget="docs-pages" icon={Menu} className="lg:hidden">
         Pages
       </Button>
       <nav

@@ -1,7 +1,7 @@
 import { CircleAlert, Hourglass, TriangleAlert } from 'lucide-react'
 import { ButtonLink } from '#components/ui/button-link.tsx'
-import { Chevron } from '#components/ui/chevron.tsx'
 import { Panel } from '#components/ui/panel.tsx'
+import { Summary } from '#components/ui/summary.tsx'
 import { Time } from '#components/ui/time.tsx'
 import type { Attention } from '#lib/dashboard/overview/read-attention.ts'
 
@@ -23,10 +23,7 @@ export function NeedsAttention({ items }: { items: Attention[] }) {
       <Items items={items.slice(0, SHOWN)} />
       {rest.length > 0 && (
         <details className="group border-t">
-          <summary className="flex cursor-pointer items-center gap-1.5 px-4 py-2.5 text-ink-soft text-sm hover:text-ink [&::-webkit-details-marker]:hidden">
-            <Chevron />
-            {rest.length} more
-          </summary>
+          <Summary className="px-4 py-2.5 text-ink-soft hover:text-ink">{rest.length} more</Summary>
           <Items items={rest} />
         </details>
       )}

@@ -1,6 +1,6 @@
 import { Check, Minus, X } from 'lucide-react'
-import { Chevron } from '#components/ui/chevron.tsx'
 import { CodeBlock } from '#components/ui/code-block.tsx'
+import { Summary } from '#components/ui/summary.tsx'
 import type { BucketCheck } from '#drizzle/schema/index.ts'
 
 /** The optional operations; uploads need all the others. */
@@ -51,10 +51,7 @@ type FoldedProps = { title: string; code: string; language?: 'json' | 'bash' }
 export function Folded({ title, code, language = 'json' }: FoldedProps) {
   return (
     <details className="group rounded-md border">
-      <summary className="flex cursor-pointer items-center gap-1.5 rounded-md px-3 py-2 font-medium text-sm hover:bg-hover [&::-webkit-details-marker]:hidden">
-        <Chevron />
-        {title}
-      </summary>
+      <Summary className="px-3 py-2 font-medium hover:bg-hover">{title}</Summary>
       <div className="p-3 pt-1">
         <CodeBlock code={code} language={language} />
       </div>

@@ -2,9 +2,9 @@
 
 import { type ReactNode, useState } from 'react'
 import { ActionForm } from '#components/ui/action-form.tsx'
-import { Chevron } from '#components/ui/chevron.tsx'
 import { CheckField, SelectField, TextField } from '#components/ui/field.tsx'
 import type { FormAction } from '#components/ui/form-state.ts'
+import { Summary } from '#components/ui/summary.tsx'
 import type { DataStore } from '#lib/workspace/data-stores/data-store.ts'
 import { Credentials, type ServerFacts } from './credentials.tsx'
 import { ProviderPicker } from './provider-picker.tsx'
@@ -106,10 +106,7 @@ export function DataStoreForm<Data = undefined>(props: Props<Data>) {
         />
       </fieldset>
       <details className="group border-t pt-4">
-        <summary className="flex w-fit cursor-pointer items-center gap-1.5 rounded-md font-medium text-ink-soft text-sm hover:text-ink [&::-webkit-details-marker]:hidden">
-          <Chevron />
-          More settings
-        </summary>
+        <Summary className="w-fit font-medium text-ink-soft hover:text-ink">More settings</Summary>
         <div className="mt-4 grid gap-4 sm:grid-cols-2">
           {provider !== 'azure' && <Encryption store={store} />}
           <TextField

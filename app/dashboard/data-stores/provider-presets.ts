@@ -2,20 +2,7 @@ import { PROVIDERS } from '#lib/workspace/data-stores/data-store.ts'
 import { ENDPOINT_EXAMPLES, PRESETS } from '#lib/workspace/data-stores/presets.ts'
 
 /** The preset data the form needs, serializable for the browser. */
-export type FormPreset = {
-  provider: (typeof PROVIDERS)[number]
-  label: string
-  /** Null if the customer has to enter it. */
-  endpoint: string | null
-  endpointExample: string | undefined
-  fixedRegion: string | undefined
-  regionExample: string | undefined
-  forcePathStyle: boolean
-  keysHint: string
-  help: string | undefined
-}
-
-export const FORM_PRESETS: FormPreset[] = PROVIDERS.map((provider) => {
+export const FORM_PRESETS = PROVIDERS.map((provider) => {
   const { label, endpoint, region, forcePathStyle, keysHint, help } = PRESETS[provider]
   return {
     provider,
@@ -29,3 +16,4 @@ export const FORM_PRESETS: FormPreset[] = PROVIDERS.map((provider) => {
     help,
   }
 })
+export type FormPreset = (typeof FORM_PRESETS)[number]

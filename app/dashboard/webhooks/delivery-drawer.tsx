@@ -5,7 +5,6 @@ import { useRouter, useSearchParams } from 'next/navigation'
 import { useState } from 'react'
 import { formatDuration } from '#components/format.ts'
 import { LiveRefresh } from '#components/live/live.tsx'
-import { Chevron } from '#components/ui/chevron.tsx'
 import { Code } from '#components/ui/code-block.tsx'
 import { CopyButton } from '#components/ui/copy-button.tsx'
 import { CopyableId } from '#components/ui/copyable.tsx'
@@ -14,6 +13,7 @@ import { Facts } from '#components/ui/facts.tsx'
 import { JsonView } from '#components/ui/json-view.tsx'
 import { REACHABLE } from '#components/ui/reachable.ts'
 import { Status } from '#components/ui/status.tsx'
+import { Summary } from '#components/ui/summary.tsx'
 import { LINK } from '#components/ui/text-link.tsx'
 import { Time } from '#components/ui/time.tsx'
 import type { WholeDelivery } from '#lib/webhooks/log/delivery.ts'
@@ -126,8 +126,7 @@ export function AttemptView({ attempt, startOpen }: { attempt: Attempt; startOpe
   return (
     <li>
       <details open={startOpen} className="group rounded-md border">
-        <summary className="flex flex-wrap items-center gap-x-2.5 gap-y-1 px-3 py-2 text-sm [&::-webkit-details-marker]:hidden">
-          <Chevron />
+        <Summary className="flex-wrap gap-x-2.5 gap-y-1 px-3 py-2">
           <Icon className={`size-4 ${good ? 'text-good' : 'text-bad'}`} aria-hidden />
           <span className="font-medium">{attempt.status ?? attempt.error}</span>
           <span className="text-ink-faint">
@@ -135,7 +134,7 @@ export function AttemptView({ attempt, startOpen }: { attempt: Attempt; startOpe
             {attempt.durationMs !== null && `, ${formatDuration(attempt.durationMs)}`}
             {attempt.trigger !== 'auto' && `, ${attempt.trigger}`}
           </span>
-        </summary>
+        </Summary>
         <div className="space-y-3 border-t px-3 py-3">
           {attempt.errorDetail && <p className="text-bad text-sm">{attempt.errorDetail}</p>}
           <Headers title="Request headers" headers={attempt.requestHeaders} />

@@ -1,7 +1,7 @@
-import { Chevron } from '#components/ui/chevron.tsx'
 import { Code } from '#components/ui/code-block.tsx'
 import { REACHABLE } from '#components/ui/reachable.ts'
 import { Status } from '#components/ui/status.tsx'
+import { Summary } from '#components/ui/summary.tsx'
 import { Time } from '#components/ui/time.tsx'
 import type { InboxMessage } from '#lib/dashboard/inbox.ts'
 
@@ -15,14 +15,13 @@ export function InboxMessageView({ message }: { message: InboxMessage }) {
   return (
     <li>
       <details className="group rounded-lg border bg-surface">
-        <summary className="flex flex-wrap items-center gap-x-3 gap-y-1 px-3.5 py-2.5 text-sm [&::-webkit-details-marker]:hidden">
-          <Chevron />
+        <Summary className="flex-wrap gap-x-3 gap-y-1 px-3.5 py-2.5">
           <span className="font-medium">{body.data?.filename ?? body.data?.name ?? body.event}</span>
           <span className="text-ink-soft">{body.data?.status ?? body.event}</span>
           <Status state="verified" label="signature verified" />
           {body.test && <Status state="test" />}
           <Time at={message.receivedAt} className="ml-auto text-ink-faint" />
-        </summary>
+        </Summary>
         <div className="space-y-3 border-t p-3.5">
           <dl className="space-y-0.5 font-mono text-xs">
             {Object.entries(message.headers).map(([name, value]) => (

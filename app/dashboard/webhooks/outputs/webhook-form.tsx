@@ -3,9 +3,9 @@
 import { useRouter } from 'next/navigation'
 import { useState } from 'react'
 import { ActionForm } from '#components/ui/action-form.tsx'
-import { Chevron } from '#components/ui/chevron.tsx'
 import { CheckField, CheckList, TextArea, TextField } from '#components/ui/field.tsx'
 import { useSecretOnce } from '#components/ui/secret-once.tsx'
+import { Summary } from '#components/ui/summary.tsx'
 import { LINK } from '#components/ui/text-link.tsx'
 import type { WebhookOutput } from '#lib/webhooks/outputs/webhook-output.ts'
 import { createWebhook, saveWebhook } from './actions.ts'
@@ -138,10 +138,7 @@ function FurtherFields({ output, ofWorkspace, open }: FurtherProps) {
   const kinds = KINDS.filter(([kind]) => ofWorkspace || kind !== 'usage.threshold')
   return (
     <details open={open} className="group">
-      <summary className="flex cursor-pointer items-center gap-1.5 text-sm [&::-webkit-details-marker]:hidden">
-        <Chevron />
-        {open ? 'More events and request headers' : 'Name, more events and request headers'}
-      </summary>
+      <Summary>{open ? 'More events and request headers' : 'Name, more events and request headers'}</Summary>
       <div className="mt-4 space-y-4">
         {!open && <NameField value={output?.name ?? 'Webhook'} />}
         <CheckList

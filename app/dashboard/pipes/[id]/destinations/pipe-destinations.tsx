@@ -3,11 +3,12 @@ import { DataStoreState } from '#components/data-stores/data-store-state.tsx'
 import { formatBytes, formatCount } from '#components/format.ts'
 import { largestInWords, partsInWords, repairInWords } from '#components/pipes/limits-in-words.ts'
 import { ActionForm } from '#components/ui/action-form.tsx'
-import { Chevron } from '#components/ui/chevron.tsx'
 import { Facts } from '#components/ui/facts.tsx'
 import { CheckField, SelectField } from '#components/ui/field.tsx'
 import { IfMay } from '#components/ui/rights.tsx'
 import { Status } from '#components/ui/status.tsx'
+import { Summary } from '#components/ui/summary.tsx'
+import { TextLink } from '#components/ui/text-link.tsx'
 import type { DestinationSet } from '#lib/dashboard/pipes/destination-set.ts'
 import { PRESETS, unfinishedLimit } from '#lib/workspace/data-stores/presets.ts'
 import { addDestination } from '../actions.ts'
@@ -47,7 +48,7 @@ export function PipeDestinations({ pipeId, set, others }: Props) {
       <div className="space-y-4 border-t p-4">
         <p className="text-ink-soft text-sm">{costOf(set)}</p>
         {members.length > 1 && <InCommon set={set} />}
-        {members.length < MOST && others.length > 0 && (
+        {members.length < MOST && (
           <IfMay right="build">
             <Add pipeId={pipeId} others={others} />
           </IfMay>
@@ -119,16 +120,18 @@ function InCommon({ set }: { set: DestinationSet }) {
 function Add({ pipeId, others }: Omit<Props, 'set'>) {
   return (
     <details className="group">
-      <summary className="flex cursor-pointer items-center gap-1.5 rounded-md text-sm [&::-webkit-details-marker]:hidden">
-        <Chevron />
-        Add a destination
-      </summary>
-      <div className="mt-3">
+      <Summary>Add a destination</Summary>
+      {others.length === 0 ? (
+        <p className="mt-3 text-ink-soft text-sm">
+          Each destination is a Data Store.{' '}
+          <TextLink href="/dashboard/data-stores/new">Connect another bucket</TextLink> first.
+        </p>
+      ) : (
         <ActionForm
           action={addDestination.bind(null, pipeId)}
           submit="Add"
           submitTone="plain"
-          className="flex max-w-md flex-col gap-3"
+          className="mt-3 flex max-w-md flex-col gap-3"
         >
           <SelectField
             name="dataStoreId"
@@ -141,7 +144,7 @@ function Add({ pipeId, others }: Omit<Props, 'set'>) {
             hint="If this is selected, uploads are only as fast as the slowest required bucket, and fail if this bucket rejects them. Otherwise, the destination is best effort: it never delays or fails an upload, and missing objects are copied to it later."
           />
         </ActionForm>
-      </div>
+      )}
     </details>
   )
 }
