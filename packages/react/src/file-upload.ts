@@ -45,7 +45,7 @@ export type UploadOptions = {
    * created or removed from the list. Omit it if your tokens name the batch.
    */
   batch?(files: readonly File[]): string
-  /** How many files upload at a time; defaults to 3. */
+  /** How many files upload at a time; defaults to 3, and to `connections` for files of up to 1 MiB. */
   parallel?: number
   /**
    * How many connections the uploads use together; defaults to 5. A file of 32 MiB or more is sent over as many of them

@@ -45,3 +45,25 @@ it('names and seals no batch if there are no files to add, such as when text is 
   await new Promise((resolve) => setImmediate(resolve))
   expect([batch, getToken].map(({ mock }) => mock.calls.length)).toEqual([0, 0])
 })
+
+it.each([
+  ['three files', {}, 2 ** 21, 3],
+  ['a small file over each connection', {}, 1, 5],
+  ['as many small files as the option says', { parallel: 2 }, 1, 2],
+])('sends %s at a time', (_, options, bytes, most) => {
+  const uploads = createUploads({ getToken: () => new Promise(() => {}), keepBytes: 0, ...options })
+  const close = uploads.open()
+  uploads.add(Array.from({ length: 9 }, (_, n) => new File([new Uint8Array(bytes)], `${n}.bin`)))
+  expect(uploads.uploads().filter(({ state }) => state === 'uploading')).toHaveLength(most)
+  close()
+})
+
+it('reports changes within a frame together, and lists each of them at once', async () => {
+  const uploads = createUploads({ getToken: () => new Promise(() => {}), keepBytes: 0 })
+  uploads.add(Array.from({ length: 9 }, (_, n) => new File(['x'], `${n}.bin`)))
+  const watcher = vi.fn()
+  uploads.watch(watcher)
+  for (const { id } of uploads.uploads()) uploads.pause(id)
+  expect(new Set(uploads.uploads().map(({ state }) => state))).toEqual(new Set(['paused']))
+  await expect.poll(() => watcher.mock.calls.length).toBe(1)
+})

@@ -27,13 +27,15 @@ export type Uploads = ReturnType<typeof createUploads>
 
 const KEEP_BYTES = 1024 ** 3
 const DEFAULT_PLACE = 'default'
+/** Smaller files take hardly longer than their round trips, so one is sent over each connection. */
+const SMALL_BYTES = 1024 ** 2
 /** Changes within a frame are reported together. */
 const FRAME_MS = 16
 /** Distinguishes uploads added at the same time, so that they are listed in the same order after a reload. */
 const ORDER_MS = 0.001
 
 export function createUploads(options: UploadOptions = {}) {
-  const { parallel = PARALLEL, connections = CONNECTIONS, keepBytes = KEEP_BYTES } = options
+  const { connections = CONNECTIONS, keepBytes = KEEP_BYTES } = options
   const { place = DEFAULT_PLACE, transport = {} } = options
   const tokens = tokensFor(options)
   const kept = openKeptUploads()
@@ -41,17 +43,20 @@ export function createUploads(options: UploadOptions = {}) {
   const watchers = new Set<() => void>()
   const entries = new Map<string, Entry>()
   let isTelling = false
-  let uploads: readonly FileUpload[] = []
+  /** Undefined once something has changed. */
+  let uploads: readonly FileUpload[] | undefined
   let isOpen = false
   let wasClosed = false
   let newestMs = 0
 
   function tell(): void {
-    uploads = Array.from(entries.values(), ({ upload }) => upload)
+    uploads = undefined
     for (const watcher of watchers) watcher()
   }
 
+  /** With hundreds of small files, drawing the page for each change would take longer than sending them. */
   function tellSoon(): void {
+    uploads = undefined
     if (isTelling) return
     isTelling = true
     setTimeout(() => {
@@ -63,7 +68,7 @@ export function createUploads(options: UploadOptions = {}) {
 
   function change(entry: Entry, changed: Partial<FileUpload>): void {
     entry.upload = { ...entry.upload, ...changed }
-    tell()
+    tellSoon()
   }
 
   function halt(entry: Entry): void {
@@ -76,11 +81,12 @@ export function createUploads(options: UploadOptions = {}) {
 
   function next(): void {
     if (!isOpen) return
-    let free = parallel - underWay()
+    let begun = underWay()
     for (const entry of entries.values()) {
-      if (free <= 0) return
-      if (entry.upload.state !== 'queued' || !entry.file) continue
-      free -= 1
+      const { state, size } = entry.upload
+      if (state !== 'queued' || !entry.file) continue
+      if (begun >= (options.parallel ?? (size > SMALL_BYTES ? PARALLEL : connections))) continue
+      begun += 1
       begin(entry)
     }
   }
@@ -234,7 +240,7 @@ export function createUploads(options: UploadOptions = {}) {
   }
 
   return {
-    uploads: () => uploads,
+    uploads: (): readonly FileUpload[] => (uploads ??= Array.from(entries.values(), ({ upload }) => upload)),
     watch(watcher: () => void): () => void {
       watchers.add(watcher)
       return () => void watchers.delete(watcher)
