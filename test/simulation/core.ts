@@ -303,4 +303,5 @@ const EMPTY = [
 ]
   .map((table) => `delete from ${table}`)
   .concat(`delete from tokens where expires_at <> 'infinity'`, 'update tokens set files_created = 0')
+  .concat('update senders set rate_tokens = null, rate_updated_at = null')
   .join(';')
