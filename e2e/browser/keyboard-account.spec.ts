@@ -62,6 +62,8 @@ test('an account is created, set up and deleted with the keyboard alone', { tag:
   await expect(page.getByText('No account key')).toBeVisible()
   await press(page, 'Create a key')
   await page.keyboard.type('by keys')
+  await expect(page.getByLabel('Scope')).toHaveValue('read')
+  await expect(page.getByLabel('Expires')).toHaveValue('90')
   await tabTo(page, 'Your password')
   await page.keyboard.type(PASSWORD)
   await page.keyboard.press('Enter')

@@ -56,11 +56,9 @@ const SHOWN = {
   createdAt: accountKeys.createdAt,
 }
 
-/** The scopes that a user may give to keys, broadest first. */
+/** The scopes that a user may give to keys, narrowest first. */
 export function scopesFor({ role }: { role: Role }): KeyScope[] {
-  return KEY_SCOPES.filter(
-    (scope) => lesserRole(ROLE_OF_SCOPE[scope], role) === ROLE_OF_SCOPE[scope],
-  ).toReversed()
+  return KEY_SCOPES.filter((scope) => lesserRole(ROLE_OF_SCOPE[scope], role) === ROLE_OF_SCOPE[scope])
 }
 
 /** Only this response contains the key itself. */
@@ -70,7 +68,7 @@ export async function createAccountKey(
   { name, ...wanted }: z.output<typeof accountKeyInput>,
 ): Promise<AccountKey & { key: string }> {
   const key = newSecret('ak_')
-  const scope = wanted.scope ?? scopesFor(actor)[0]!
+  const scope = wanted.scope ?? scopesFor(actor).at(-1)!
   assertKeyAllowed(actor, { scope, expiresAt: wanted.expiresAt }, clock.now())
   return db.transaction(async (tx) => {
     await takeCreation({ db: tx, clock }, actor, 'account keys')
