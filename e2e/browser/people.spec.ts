@@ -54,7 +54,7 @@ test('a member is invited, views, edits and is removed, with the keyboard alone'
   await owner.keyboard.type(OPERATOR)
   await tabTo(owner, 'Role')
   await owner.keyboard.type('viewer')
-  await press(owner, 'Send the invitation')
+  await press(owner, 'Create the invitation')
   await expect(
     owner.getByRole('table', { name: 'Invitations' }).getByRole('row', { name: OPERATOR }),
   ).toBeVisible()

@@ -26,7 +26,7 @@ export function InviteMember({ roles, unsent }: { roles: string[]; unsent: strin
         </Button>
       }
       action={inviteMember}
-      submit="Send the invitation"
+      submit={unsent ? 'Create the invitation' : 'Send the invitation'}
     >
       <TextField name="email" label="Email" type="email" autoComplete="off" autoFocus />
       <RoleSelect roles={roles} chosen="developer" />
