@@ -18,14 +18,12 @@ export function Pager({ path, query, nextCursor, previousCursor }: Props) {
   return (
     <nav aria-label="Pages" className="mt-3 flex justify-end gap-2">
       {query.cursor && (
-        <ButtonLink href={hrefOf(path, { ...query, cursor: undefined })} size="sm">
-          <ChevronsLeft aria-hidden />
+        <ButtonLink href={hrefOf(path, { ...query, cursor: undefined })} size="sm" icon={ChevronsLeft}>
           {start}
         </ButtonLink>
       )}
       {previousCursor && (
-        <ButtonLink href={hrefOf(path, { ...query, cursor: previousCursor })} size="sm">
-          <ChevronLeft aria-hidden />
+        <ButtonLink href={hrefOf(path, { ...query, cursor: previousCursor })} size="sm" icon={ChevronLeft}>
           {backward}
         </ButtonLink>
       )}

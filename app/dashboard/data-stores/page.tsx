@@ -57,7 +57,7 @@ export default async function DataStores({ searchParams }: { searchParams: Searc
             ['Provider', ({ provider }) => PRESETS[provider].label, SOFT],
             ['Bucket', (store) => <Place store={store} />, { long: true, className: 'font-mono text-xs' }],
             ['State', (store) => <DataStoreState check={store.check} state={states.get(store.id)!} />],
-            ['Last checked', ({ check }) => (check ? <Time at={check.checkedAt} /> : 'never'), SOFT_NUMBER],
+            ['Last checked', ({ check }) => check && <Time at={check.checkedAt} />, SOFT_NUMBER],
           ]}
         />
       )}
