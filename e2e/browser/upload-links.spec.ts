@@ -222,6 +222,26 @@ test('a link is in the language of its visitor, fits every width in it, and offe
   }
 })
 
+test('files that a link refuses do not hold back the email about the others', async ({
+  owner,
+  page,
+  demo,
+}) => {
+  const pipe = await openPipe(demo, { maxFileBytes: 1000 })
+  const fields = { pipeId: pipe.id, title: 'Small films', notifyEmail: 'demo@sluice.local', maxFiles: 2 }
+  const { url } = await api<Link>(demo, 'POST', '/upload-links', fields)
+  await page.goto(url)
+  const names = ['large.txt', 'one.txt', 'two.txt', 'three.txt']
+  const chosen = names.map((name) => file(name, name === 'large.txt' ? MIB : 10))
+  await page.getByLabel('Choose files').setInputFiles(chosen)
+  await expect(row(page, 'large.txt')).toContainText('Failed: The file is too large.')
+  await expect(row(page, 'Failed: No more files are accepted here.')).toHaveCount(1)
+  await expect(async () => {
+    await owner.goto('/dashboard/settings/mails')
+    await expect(owner.getByText('“Small films”: 2 files arrived')).toBeVisible({ timeout: 1000 })
+  }).toPass()
+})
+
 test('a link offers a receipt, which lists the files that have arrived', async ({ owner, page, demo }) => {
   const pipe = await openPipe(demo)
   await owner.goto(`/dashboard/pipes/${pipe.id}/links?new=1`)

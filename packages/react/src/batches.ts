@@ -1,16 +1,16 @@
 import { textToBase64 } from './base64.ts'
-import { failureOf } from './failure.ts'
+import { failsAgain, failureOf } from './failure.ts'
 import type { FileUpload, Transport } from './file-upload.ts'
 import type { KeptUploads } from './kept-uploads.ts'
 import { persist } from './persist.ts'
 import type { Tokens } from './tokens.ts'
 
-type Listed = { upload: Pick<FileUpload, 'batch'>; url: string | undefined }
+type Listed = { upload: Pick<FileUpload, 'batch'> & Partial<FileUpload>; url: string | undefined }
 type Options = { tokens: Tokens; kept: Pick<KeptUploads, 'hasUnbegun'>; transport: Transport }
 
 /**
- * Seals each batch once each of its uploads, in this tab and in others, has been created or removed from the list. The
- * batch then accepts no more files, and your backend gets an event when all of them have ended.
+ * Seals each batch once each of its uploads, in this tab and in others, has been created, refused or removed from the
+ * list. The batch then accepts no more files, and your backend gets an event when all of them have ended.
  */
 export function createBatches({ tokens, kept, transport }: Options) {
   const { fetch = (...args) => globalThis.fetch(...args) } = transport
@@ -47,10 +47,18 @@ export function createBatches({ tokens, kept, transport }: Options) {
       if (batch !== undefined) adding.add(batch)
       return () => void (batch !== undefined && adding.delete(batch))
     },
-    /** Seals the batch if possible. Call it whenever one of its uploads was created or removed from the list. */
+    /** Seals the batch if possible. Call it whenever one of its uploads was created, refused or removed from the list. */
     look(batch: string | undefined, all: Iterable<Listed>): void {
       if (batch === undefined || adding.has(batch) || sealing.has(batch)) return
-      for (const { upload, url } of all) if (upload.batch === batch && !url) return
+      let [anyCreated, anyRefused] = [false, false]
+      for (const { upload, url } of all) {
+        if (upload.batch !== batch) continue
+        if (url) anyCreated = true
+        else if (failsAgain(upload)) anyRefused = true
+        else return
+      }
+      // If all were refused, the batch does not exist.
+      if (anyRefused && !anyCreated) return
       sealing.set(batch, sealIfWhole(batch))
     },
     /** Waits until the batch is sealed. Ended uploads are kept until then, so that a reopened page can seal it. */

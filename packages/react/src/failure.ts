@@ -1,3 +1,5 @@
+import type { FileUpload } from './file-upload.ts'
+
 /** A request that got a response, but not the expected one. Without a response, `fetch` throws its own error. */
 export class Failure extends Error {
   readonly status: number
@@ -28,6 +30,19 @@ export function isLasting(error: unknown): boolean {
   if (error instanceof Failure) return !passes(error.status)
   return (error as Error | undefined)?.name === 'NotReadableError'
 }
+
+const LASTING = [
+  'type_not_allowed',
+  'type_mismatch',
+  'file_too_large',
+  'file_changed',
+  'token_exhausted',
+  'upload_rejected',
+]
+
+/** Whether the upload has failed, and the same file would fail again. */
+export const failsAgain = ({ state, code = '' }: Pick<Partial<FileUpload>, 'state' | 'code'>) =>
+  state === 'failed' && LASTING.includes(code)
 
 /** Why an upload is waiting or has failed. */
 export type Reason = { reason: string; code: string | undefined; status: number | undefined }

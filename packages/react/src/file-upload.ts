@@ -42,7 +42,7 @@ export type UploadOptions = {
   /**
    * Names the batch for each drop or selection of files, such as `() => crypto.randomUUID()`, so that your
    * backend is notified when all of the files have arrived. The batch is sealed once each of its uploads has been
-   * created or removed from the list. Omit it if your tokens name the batch.
+   * created, refused or removed from the list. Omit it if your tokens name the batch.
    */
   batch?(files: readonly File[]): string
   /** How many files upload at a time; defaults to 3, and to `connections` for files of up to 1 MiB. */

@@ -1,3 +1,4 @@
+import { failsAgain } from './failure.ts'
 import type { FileUpload, UploadState } from './file-upload.ts'
 import { countIn, describeUpload, fill, type Words } from './words.ts'
 
@@ -6,21 +7,12 @@ import { countIn, describeUpload, fill, type Words } from './words.ts'
 /** The row's action other than removing the upload. */
 export type Step = 'pause' | 'resume' | 'retry'
 
-/** The same file would fail again. */
-const LASTING = [
-  'type_not_allowed',
-  'type_mismatch',
-  'file_too_large',
-  'file_changed',
-  'token_exhausted',
-  'upload_rejected',
-]
-
-export function stepOf({ state, unreadable, code = '' }: FileUpload): Step | undefined {
+export function stepOf(upload: FileUpload): Step | undefined {
+  const { state, unreadable } = upload
   if (unreadable || state === 'done' || state === 'missing') return undefined
   if (state === 'paused') return 'resume'
   if (state !== 'failed') return 'pause'
-  return LASTING.includes(code) ? undefined : 'retry'
+  return failsAgain(upload) ? undefined : 'retry'
 }
 
 /** SVG paths, 16 by 16. */

@@ -10,6 +10,7 @@ import {
   metadataOf,
   unreadableEntry,
 } from './entries.ts'
+import { failsAgain } from './failure.ts'
 import { FileChecksum } from './file-checksum.ts'
 import type { FileUpload, UploadOptions, UploadState } from './file-upload.ts'
 import { holdUpload } from './hold-upload.ts'
@@ -130,9 +131,10 @@ export function createUploads(options: UploadOptions = {}) {
       onFail(reason) {
         // A retry reads the file from the start, regardless of why the upload failed.
         entry.checksum = undefined
-        // After a reload, the upload stays paused until the user, who may first have to sign in again, resumes it.
-        void kept.note(entry.upload.id, { paused: true })
         end(entry, { state: 'failed', ...reason })
+        if (!entry.url && failsAgain(entry.upload)) void forget(entry)
+        // After a reload, the upload stays paused until the user, who may first have to sign in again, resumes it.
+        else void kept.note(entry.upload.id, { paused: true })
         options.onFailed?.(entry.upload)
       },
     })
@@ -162,6 +164,8 @@ export function createUploads(options: UploadOptions = {}) {
     await batches.sealed(entry.upload.batch)
     await kept.remove(entry.upload.id)
     letGo(entry)
+    // The batch may have waited for this upload alone.
+    batches.look(entry.upload.batch, entries.values())
   }
 
   function keep(added: readonly Entry[]): void {
@@ -289,8 +293,7 @@ export function createUploads(options: UploadOptions = {}) {
       if (!entry) return
       halt(entry)
       entries.delete(id)
-      const { batch } = entry.upload
-      void forget(entry).then(() => batches.look(batch, entries.values()))
+      void forget(entry)
       if (entry.url && entry.upload.state !== 'done') void deleteUpload(entry.url, tokens, transport)
       tell()
       next()
