@@ -79,7 +79,8 @@ it.each([
 })
 
 it.each([
-  ['only allow images', '/docs/restrictions'],
+  ['only allow images', '/docs/restrictions#allowed-types-sizes-and-origins'],
+  ['allowed types and sizes', '/docs/restrictions#allowed-types-sizes-and-origins'],
   ['permissions on AWS', '/docs/buckets#aws-s3'],
   ['AWS IAM policy', '/docs/buckets#aws-s3'],
   ['permissions on B2', '/docs/buckets#backblaze-b2'],
