@@ -60,6 +60,10 @@ export const isEndedHere = (error: unknown): boolean => anyCode(error, (code) =>
 export const isOfDatabase = (error: unknown): boolean =>
   chainOf(error).some((at) => 'query' in at || codeOf(at).startsWith('CONNECT'))
 
+/** True for an error from postgres.js after which its connection closes. */
+export const endsSession = (error: unknown): boolean =>
+  UNREACHABLE.has(codeOf(error)) || ['FATAL', 'PANIC'].includes((error as { severity?: string }).severity!)
+
 const MAX_DEPTH = 5
 
 function chainOf(error: unknown): Error[] {

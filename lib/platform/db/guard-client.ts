@@ -1,50 +1,63 @@
 import type { PendingQuery, Row, Sql, TransactionSql } from 'postgres'
 import { currentRequest } from '../kernel/request-context.ts'
 import { currentOwner, type Turns } from '../turns.ts'
-import { codeOf, isEndedHere, isOutage } from './faults.ts'
+import { codeOf, endsSession, isEndedHere, isOutage } from './faults.ts'
 import type { Outages } from './outages.ts'
 
 /**
  * When a session ends, so does its transaction. The caller of `begin` then gets an error, but postgres.js 3.4 lets the
- * body continue: its next statement either crashes the process by writing to a closed socket, or runs outside the
- * transaction in the connection's next session. With this guard, that statement fails instead, and no rollback is sent.
+ * body continue: its next statement, or the rollback of a savepoint, either crashes the process by writing to a closed
+ * socket, or runs outside the transaction in the connection's next session. With this guard, that statement fails
+ * instead, and no rollback is sent.
  */
 export function guardTransactions(client: Sql, outages?: Watch): void {
-  const begin = client.begin.bind(client) as <T>(body: (sql: TransactionSql) => Promise<T>) => Promise<T>
-  const guarded = <T>(body: (sql: TransactionSql) => Promise<T>): Promise<T> => {
+  const begin = client.begin.bind(client) as Begin
+  const guarded = <T>(body: Body<T>): Promise<T> => {
     let over = false
     let givenUp = false
     const ended = () => {
       over = true
     }
-    const begun = begin<T>((sql) => {
-      if (givenUp) throw new Error(GIVEN_UP)
-      const run = tellingFirstFault(forgetful(sql.unsafe, outages))
-      sql.unsafe = ((...args: Parameters<typeof run>) => {
-        if (givenUp) throw new Error(GIVEN_UP)
-        if (over) throw new Error("This transaction's session has ended.")
-        return run(...args)
-      }) as typeof run
-      return new Promise((resolve, reject) => {
-        const work = body(sql)
+    const whileOpen = <Result>(work: Promise<Result>) =>
+      new Promise<Result>((resolve, reject) => {
         work.then(
           (result) => {
             if (givenUp) reject(new Error(GIVEN_UP))
             else if (!over) resolve(result)
           },
-          // The session may have ended with the failed statement, but this only becomes known one turn later.
+          // Without a failed statement, the end of the session only becomes known one turn later.
           (error) => setImmediate(() => over || reject(error)),
         )
       })
-    })
-    begun.then(ended, ended)
+    const guard = (sql: TransactionSql) => {
+      const run = tellingFirstFault(forgetful(sql.unsafe, outages), ended)
+      sql.unsafe = ((...args: Parameters<typeof run>) => {
+        if (givenUp) throw new Error(GIVEN_UP)
+        if (over) throw new Error("This transaction's session has ended.")
+        return run(...args)
+      }) as typeof run
+      const savepoint = sql.savepoint as Begin
+      sql.savepoint = ((inner: Body<unknown>) => savepoint(begun(inner))) as typeof sql.savepoint
+    }
+    const begun =
+      <Result>(inner: Body<Result>): Body<Result> =>
+      (sql) => {
+        if (givenUp) throw new Error(GIVEN_UP)
+        guard(sql)
+        return whileOpen(inner(sql))
+      }
+    const running = begin(begun(body))
+    running.then(ended, ended)
     const giveUp = () => {
       givenUp = true
     }
-    return outages ? unlessAway(begun, outages, giveUp) : begun
+    return outages ? unlessAway(running, outages, giveUp) : running
   }
   client.begin = guarded as typeof client.begin
 }
+
+type Body<Result> = (sql: TransactionSql) => Promise<Result>
+type Begin = <Result>(body: Body<Result>) => Promise<Result>
 
 const GIVEN_UP = 'This transaction was abandoned while the database was unavailable.'
 
@@ -87,15 +100,16 @@ const IN_FAILED_TRANSACTION = '25P02'
 
 /**
  * After the first failure in a transaction, later statements fail with the same error; PostgreSQL would only report
- * that the transaction is aborted.
+ * that the transaction is aborted. `ended` is called before anyone learns of a failure that ended the session.
  */
-function tellingFirstFault(unsafe: Unsafe): Unsafe {
+function tellingFirstFault(unsafe: Unsafe, ended: () => void): Unsafe {
   let first: unknown
   return ((...args: Parameters<Unsafe>) => {
     const query = unsafe(...args) as PendingQuery<Row[]> & Kept
     const { reject } = query
     query.reject = (error) => {
       first ??= error
+      if (endsSession(error)) ended()
       reject(codeOf(error) === IN_FAILED_TRANSACTION ? first : error)
     }
     return query
