@@ -29,24 +29,22 @@ export function guardTransactions(client: Sql, outages?: Watch): void {
           (error) => setImmediate(() => over || reject(error)),
         )
       })
-    const guard = (sql: TransactionSql) => {
-      const run = tellingFirstFault(forgetful(sql.unsafe, outages), ended)
-      sql.unsafe = ((...args: Parameters<typeof run>) => {
-        if (givenUp) throw new Error(GIVEN_UP)
-        if (over) throw new Error("This transaction's session has ended.")
-        return run(...args)
-      }) as typeof run
-      const savepoint = sql.savepoint as Begin
-      sql.savepoint = ((inner: Body<unknown>) => savepoint(begun(inner))) as typeof sql.savepoint
-    }
-    const begun =
+    /** For the transaction's own body, and for those of its savepoints. */
+    const guardBody =
       <Result>(inner: Body<Result>): Body<Result> =>
       (sql) => {
         if (givenUp) throw new Error(GIVEN_UP)
-        guard(sql)
+        const run = tellingFirstFault(forgetful(sql.unsafe, outages), ended)
+        sql.unsafe = ((...args: Parameters<typeof run>) => {
+          if (givenUp) throw new Error(GIVEN_UP)
+          if (over) throw new Error("This transaction's session has ended.")
+          return run(...args)
+        }) as typeof run
+        const savepoint = sql.savepoint as Begin
+        sql.savepoint = ((nested: Body<unknown>) => savepoint(guardBody(nested))) as typeof sql.savepoint
         return whileOpen(inner(sql))
       }
-    const running = begin(begun(body))
+    const running = begin(guardBody(body))
     running.then(ended, ended)
     const giveUp = () => {
       givenUp = true
