@@ -237,13 +237,19 @@ async function breakBucket({ bucket }: World, random: Random, log: Log): Promise
   bucket.order({ fault })
 }
 
+/**
+ * Longer than anyone waits for a best-effort destination. A Complete may take many minutes, during which it would keep
+ * one of the few places for repairs of its bucket.
+ */
+const STALL_MS = minutes(1)
+
 /** Breaks the best-effort bucket for long enough that uploads continue without it. */
 async function breakSpareBucket({ bucket }: World, random: Random, log: Log): Promise<void> {
   const effect = random.pick<Effect>([
     { kind: 'refuse', status: 403, code: 'AccessDenied' },
     { kind: 'refuse', status: 503, code: 'SlowDown' },
     { kind: 'cut' },
-    { kind: 'stall' },
+    { kind: 'delay', delayMs: STALL_MS },
   ])
   const fault: Fault = {
     operation: random.pick(OPERATIONS),
