@@ -7,7 +7,7 @@ export const MIN_BYTES_FOR_LANES = 32 * 1024 * 1024
 /** More lanes than connections, so that all connections are in use until the end. */
 export const LANES = 16
 
-/** With two, a file of 96 MiB spent a fifth of its time on finding out that more are faster. */
+/** With two, a file of 96 MiB took a fifth longer, because it first had to find out that more are faster. */
 const AT_FIRST = 4
 /** How much faster the file has to become for more connections to be worth it. */
 const WORTHWHILE = 1 / 6

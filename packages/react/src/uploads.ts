@@ -55,7 +55,7 @@ export function createUploads(options: UploadOptions = {}) {
     for (const watcher of watchers) watcher()
   }
 
-  /** With hundreds of small files, drawing the page for each change would take longer than sending them. */
+  /** With hundreds of small files, the page would otherwise be drawn for each of thousands of changes. */
   function tellSoon(): void {
     uploads = undefined
     if (isTelling) return
