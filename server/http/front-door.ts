@@ -19,6 +19,7 @@ import { answerProbe } from './probes.ts'
 import {
   allowedHosts,
   inTurn,
+  isRefused,
   limitBody,
   refuseCrossSite,
   refuseUnreadableForm,
@@ -79,6 +80,7 @@ export function frontDoor(
     opened = now
   })
   return (req, res) => {
+    if (isRefused(req)) return
     const [startedAt, received] = [performance.now(), countBody(req)]
     const context: RequestContext = { ...nameRequest(req, trusts), notes: {} }
     req.headers['x-request-id'] = context.id
@@ -89,7 +91,7 @@ export function frontDoor(
       assertOneHost(req)
       toOriginForm(req)
       if (!isUploadPath(req.url ?? '/')) await inTurn(req, res)
-      if (req.socket.destroyed) return
+      if (isRefused(req)) return
       if (await answerProbe(req, res, opened)) return
       const now = opened ?? (await soon(opening, req))
       context.client = trustOnlyProxies(req, trusts)

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { seconds } from '../../lib/platform/kernel/clock.ts'
 import { SluiceError } from '../../lib/platform/kernel/errors.ts'
 
 /**
@@ -84,6 +85,12 @@ export function setBodyDeadline(req: IncomingMessage, deadlineMs: number): () =>
 
 const MOST_WAITING = 8
 const unanswered = new WeakMap<Socket, Set<ServerResponse>>()
+/** Connections with too many requests stay open without a response for this long, so that clients cannot reconnect at once. */
+const REFUSED_MS = seconds(1)
+const refused = new WeakSet<Socket>()
+
+/** True if the connection is about to be closed, so that requests on it need no response. */
+export const isRefused = ({ socket }: IncomingMessage): boolean => socket.destroyed || refused.has(socket)
 
 /**
  * Waits until the responses to all earlier requests on the connection have been sent. Node handles pipelined requests
@@ -95,8 +102,14 @@ export async function inTurn({ socket }: IncomingMessage, res: ServerResponse): 
   const previous = [...before].at(-1)
   unanswered.set(socket, before.add(res))
   res.once('close', () => before.delete(res))
-  if (before.size > MOST_WAITING) socket.destroy()
+  if (before.size > MOST_WAITING) refuseConnection(socket)
   else if (previous) await once(previous, 'close')
+}
+
+function refuseConnection(socket: Socket): void {
+  refused.add(socket)
+  socket.pause()
+  setTimeout(() => socket.destroy(), REFUSED_MS).unref()
 }
 
 /**
