@@ -157,6 +157,26 @@ test('at 1024 pixels and on a phone, file names of usual length are not cut', as
   }
 })
 
+test('at 1024 pixels, webhooks show the path of their receiver', async ({ owner: page, demo }) => {
+  const { id, token } = await newPipe(demo, 'Told by path')
+  const url = `${demo.baseUrl}/webhooks/orders`
+  await api(demo, 'PUT', `/pipes/${id}/webhook`, { url, enabled: true, statuses: [] })
+  await uploadEmpty(token, 'told-by-path')
+  await page.setViewportSize({ width: 1024, height: 768 })
+  await page.goto(`/dashboard/webhooks?pipeId=${id}`)
+  const path = page.getByRole('table').getByText('/webhooks/orders')
+  await expect(path).toBeVisible()
+  const { right, edge } = await path.evaluate((shown) => {
+    const text = document.createRange()
+    text.selectNodeContents(shown)
+    return {
+      right: text.getBoundingClientRect().right,
+      edge: shown.closest('td')!.getBoundingClientRect().right,
+    }
+  })
+  expect(right).toBeLessThanOrEqual(edge)
+})
+
 test('the page ends where its content ends, not below a chart that only screen readers see as a table', async ({
   owner: page,
 }) => {

@@ -33,7 +33,11 @@ export function DeliveryTable({ deliveries, filenames, query }: Props) {
           ],
           ['State', (delivery) => <Status state={shownState(delivery)} />],
           ['Response', (delivery) => <LastAnswer delivery={delivery} />, { className: 'font-mono text-xs' }],
-          ['To', ({ url }) => <Receiver url={new URL(url)} />, { ...LONG, hint: ({ url }) => url }],
+          [
+            'To',
+            ({ url }) => <Receiver url={new URL(url)} />,
+            { ...LONG, className: 'py-1 text-ink-soft', hint: ({ url }) => url },
+          ],
           ['Attempts', (delivery) => <Attempts delivery={delivery} />, NUMBER],
           createdColumn({ path: '/dashboard/webhooks', query: { ...query, delivery: undefined } }),
         ]}
@@ -59,11 +63,14 @@ function EventLink({ delivery: { id, eventId, fileId, event, test }, name, query
   )
 }
 
+/** The path tells receivers at one host apart, so it has its own lines. */
 function Receiver({ url }: { url: URL }) {
   return (
     <>
       {url.host}
-      <span className="text-ink-faint">{url.pathname}</span>
+      <span className="text-ink-faint @min-[44rem]:line-clamp-2 @min-[44rem]:whitespace-normal @min-[44rem]:break-all @min-[44rem]:text-xs">
+        {url.pathname}
+      </span>
     </>
   )
 }
@@ -75,8 +82,9 @@ function Attempts({ delivery: { attempts, underWay, nextAttemptAt } }: { deliver
       <span className="@min-[44rem]:hidden"> {attempts.length === 1 ? 'attempt' : 'attempts'}</span>
       {underWay && <span className="text-ink-faint">, now</span>}
       {!underWay && nextAttemptAt && (
-        <span className="text-ink-faint">
-          , next <Time at={nextAttemptAt} />
+        <span className="text-ink-faint @min-[44rem]:block @min-[44rem]:text-xs">
+          <span className="@min-[44rem]:hidden">, </span>
+          next <Time at={nextAttemptAt} />
         </span>
       )}
     </>
