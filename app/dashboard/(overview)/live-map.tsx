@@ -88,7 +88,14 @@ function Column({ column, nodes }: { column: number; nodes: MapNode[] }) {
                 <TriangleAlert className="size-4 shrink-0 text-bad" aria-label="Failing" />
               )}
               <span className="min-w-0 flex-1">
-                <span className="block truncate font-medium">{node.name}</span>
+                <span className="flex items-baseline gap-1.5">
+                  <span className="min-w-8 truncate font-medium">{node.name}</span>
+                  {node.hint && (
+                    <span className="max-w-4/5 shrink-0 truncate text-ink-soft text-xs" title={node.hint}>
+                      {node.hint}
+                    </span>
+                  )}
+                </span>
                 <span className="tnum block truncate text-ink-soft text-xs empty:hidden">{textOf(node)}</span>
                 {node.to.length > 0 && (
                   <span className="block truncate text-ink-faint text-xs md:sr-only">

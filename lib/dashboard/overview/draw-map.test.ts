@@ -29,6 +29,7 @@ function workspaceOf(count: number): MapInput {
     outputs: [
       {
         id: 'output',
+        name: 'Webhook',
         url: 'https://a.example/hook',
         scope: 'pipe_1',
         retrying: 0,
@@ -90,4 +91,23 @@ it.each([
 ] as const)('shows a webhook that is %s as %s', (fault, state) => {
   const outputs = workspaceOf(0).outputs.map((output) => ({ ...output, fault }))
   expect(draw(3, { outputs }).columns[3]).toMatchObject([{ name: 'a.example', fault, state }])
+})
+
+it('tells outputs at one host apart by their path, and those at one address by their Pipe and name', () => {
+  const [output] = workspaceOf(0).outputs
+  const outputs = [
+    { ...output!, id: 'orders', url: 'https://a.example/orders' },
+    { ...output!, id: 'invoices', url: 'https://a.example/invoices?token=secret' },
+    { ...output!, id: 'first', url: 'https://b.example/hook' },
+    { ...output!, id: 'all', url: 'https://b.example/hook', scope: 'workspace', name: 'Archive' },
+  ]
+  const { columns } = draw(3, { outputs })
+  expect(columns[3]!.map(({ id, name, hint }) => [id, name, hint])).toEqual([
+    ['orders', 'a.example', '/orders'],
+    ['invoices', 'a.example', '/invoices'],
+    ['first', 'b.example', 'Pipe 1: Webhook'],
+    ['all', 'b.example', 'All Pipes: Archive'],
+  ])
+  expect(columns[1]!.find(({ name }) => name === 'Pipe 1')!.to).toContain('a.example (/orders)')
+  expect(draw(3).columns[3]).toMatchObject([{ name: 'a.example', hint: undefined }])
 })

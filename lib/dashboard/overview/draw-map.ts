@@ -4,6 +4,8 @@ export type MapNode = {
   /** Null for a node that stands for several. */
   id: string | null
   name: string
+  /** Tells it apart from others with the same name. */
+  hint?: string | undefined
   state: MapState
   /** Why nothing passes, such as `off`. */
   fault: string | null
@@ -32,6 +34,7 @@ export type MapInput = {
   /** `scope` is a Pipe's id or, for an output that gets the events of all Pipes, the workspace's. */
   outputs: {
     id: string
+    name: string
     url: string
     scope: string
     retrying: number
@@ -47,7 +50,7 @@ const STATES: MapState[] = ['failing', 'moving', 'working', 'idle']
 
 type Key = readonly [column: number, id: string]
 type Link = { from: Key; to: Key; state: MapState }
-type Named = Pick<MapNode, 'name' | 'fault' | 'counts' | 'isPartial'> & { id: string }
+type Named = Pick<MapNode, 'name' | 'hint' | 'fault' | 'counts' | 'isPartial'> & { id: string }
 
 /** Arranges the nodes so that those that fail come first, followed by those with moving bytes and with the most files. */
 export function drawMap(input: MapInput): MapShape {
@@ -55,7 +58,7 @@ export function drawMap(input: MapInput): MapShape {
   const stateOf = strongestBy(
     links.flatMap(({ from, to, state }) => [from, to].map((key) => [key.join(), state] as const)),
   )
-  const { pipes, stores, outputs } = input
+  const { pipes, stores } = input
   const sources = [...new Set(pipes.flatMap((pipe) => pipe.sources))].sort()
   const named: Named[][] = [
     sources.map((name) => ({ id: name, name, fault: null, counts: {} })),
@@ -67,13 +70,7 @@ export function drawMap(input: MapInput): MapShape {
       counts: { uploading, awaiting, transferred, lost },
     })),
     stores.map(({ id, name, fault }) => ({ id, name, fault, counts: {} })),
-    outputs.map(({ id, url, retrying, isPartial, fault }) => ({
-      id,
-      name: new URL(url).host,
-      isPartial,
-      fault,
-      counts: { retrying },
-    })),
+    nameOutputs(input),
   ]
   const arranged = named.map((nodes, column) =>
     arrange(
@@ -89,6 +86,21 @@ export function drawMap(input: MapInput): MapShape {
     arranged.map(({ shown }) => shown),
     edges,
   )
+}
+
+/** Outputs at one host are told apart by their path or, if they share it, by what they belong to. */
+function nameOutputs({ outputs, pipes }: MapInput): Named[] {
+  const pipeNames = new Map(pipes.map(({ id, name }) => [id, name]))
+  const urls = outputs.map(({ url }) => new URL(url))
+  const atHost = Map.groupBy(urls, ({ host }) => host)
+  const atPath = Map.groupBy(urls, ({ host, pathname }) => host + pathname)
+  return outputs.map(({ id, name, scope, retrying, isPartial, fault }, n) => {
+    const { host, pathname } = urls[n]!
+    const isAlone = atHost.get(host)!.length === 1
+    const isPathAlone = atPath.get(host + pathname)!.length === 1
+    const hint = isPathAlone ? pathname : `${pipeNames.get(scope) ?? 'All Pipes'}: ${name}`
+    return { id, name: host, hint: isAlone ? undefined : hint, isPartial, fault, counts: { retrying } }
+  })
 }
 
 function linksOf({ pipes, stores, outputs }: MapInput): Link[] {
@@ -169,7 +181,8 @@ function connect(columns: Omit<MapNode, 'to'>[][], states: Map<string, MapState>
     edges
       .filter(({ from }) => from[0] === column && from[1] === row)
       .sort((a, b) => a.to[0] - b.to[0] || a.to[1] - b.to[1])
-      .map(({ to }) => columns[to[0]]![to[1]]!.name)
+      .map(({ to }) => columns[to[0]]![to[1]]!)
+      .map(({ name, hint }) => (hint ? `${name} (${hint})` : name))
   return {
     columns: columns.map((nodes, column) =>
       nodes.map((node, row) => ({ ...node, to: namesAfter(column, row) })),

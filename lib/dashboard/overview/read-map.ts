@@ -65,7 +65,7 @@ export async function readMap({ db, clock }: CoreRuntime, { workspaceId }: Actor
       ), retried as (
         select webhook_output_id, count(*)::int as retrying from pending where attempt_count > 0 group by 1
       )
-      select o.id, o.url, o.scope, coalesce(r.retrying, 0) as retrying,
+      select o.id, o.name, o.url, o.scope, coalesce(r.retrying, 0) as retrying,
         (select count(*) from pending) = ${MOST_OPEN}::int as "isPartial",
         case when not o.enabled then case when o.turned_off_reason is null then 'off' else 'turned off' end end as fault
       from webhook_outputs o left join retried r on r.webhook_output_id = o.id
