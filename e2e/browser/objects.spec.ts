@@ -50,6 +50,10 @@ test('object settings are saved, tried on the bucket, and shown with a file', as
   await page.goto(`/dashboard/files/${((await put.json()) as Made).id}`)
   await expect(page.getByText('attachment; filename="report.pdf"')).toBeVisible()
   await expect(page.getByText('SSE-KMS with alias/uploads')).toBeVisible()
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+  await page.getByRole('button', { name: "Copy the bucket's name" }).click()
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(demo.bucket.name)
+  await expect(page.getByRole('button', { name: 'Copy object key' })).toBeVisible()
   await page.setViewportSize({ width: 360, height: 800 })
   for (const path of [page.url(), `/dashboard/pipes/${pipeId}/objects`]) {
     await page.goto(path)

@@ -50,6 +50,22 @@ describeWithDatabase("a file's destinations", (database) => {
     expect(ids.map((id) => progress.get(id)!.sentBytes)).toEqual([16 * MiB, 8 * MiB, 0])
   })
 
+  it('are shown in the console of a provider that has an address for an object', async () => {
+    const { db, fileId, ids } = await addDestinations(2)
+    const aws = { provider: 'aws', endpoint: 'https://s3.eu-central-1.amazonaws.com' } as const
+    const place = { ...aws, region: 'eu-central-1' }
+    await db.update(dataStores).set(place).where(eq(dataStores.id, ids[0]!))
+    const progress = await readDestinationProgress(db, fileId)
+    const key = encodeURIComponent(`${fileId}/a film.mp4`)
+    expect(ids.map((id) => progress.get(id)!.inConsole)).toEqual([
+      {
+        console: 'AWS console',
+        href: `https://eu-central-1.console.aws.amazon.com/s3/object/media?region=eu-central-1&prefix=${key}`,
+      },
+      undefined,
+    ])
+  })
+
   it('consist of a single entry for a file with one destination', async () => {
     const { db, fileId, ids } = await addDestinations(1)
     const part = { fileId, number: 1, offsetBytes: 0, sizeBytes: 5, etags: ['"a"'], crc32: 1 }

@@ -1,4 +1,6 @@
 import { sql } from 'drizzle-orm'
+import type { ProviderName } from '#drizzle/schema/index.ts'
+import { type ObjectInConsole, objectInConsole } from '../../buckets/object-in-console.ts'
 import { type Db, rows } from '../../platform/db/database.ts'
 
 /** A destination's progress, and the options for repairing it if it has failed. */
@@ -15,19 +17,28 @@ export type DestinationProgress = {
   isRepairing: boolean
   /** Destinations that have the object and can be read. */
   sources: string[]
+  inConsole: ObjectInConsole | undefined
+}
+
+type Row = Omit<DestinationProgress, 'inConsole'> & {
+  provider: ProviderName
+  endpoint: string
+  region: string
+  bucket: string
+  key: string
 }
 
 export async function readDestinationProgress(
   db: Db,
   fileId: string,
 ): Promise<ReadonlyMap<string, DestinationProgress>> {
-  const found = await rows<DestinationProgress>(
+  const found = await rows<Row>(
     db,
     sql`with d as (
-      select f.*, s.name, s.may_read and s.deleted_at is null and s.turned_off_at is null as may_read from file_destinations f join data_stores s on s.id = f.data_store_id
+      select f.*, s.name, s.provider, s.endpoint, s.region, s.may_read and s.deleted_at is null and s.turned_off_at is null as may_read from file_destinations f join data_stores s on s.id = f.data_store_id
       where f.file_id = ${fileId}::uuid
     )
-    select d.data_store_id as "destinationId", d.name,
+    select d.data_store_id as "destinationId", d.name, d.provider, d.endpoint, d.region, d.bucket, d.key,
       (select coalesce(sum(p.size_bytes), 0)::float8 from file_parts p where p.file_id = d.file_id
         and p.etags[d.position] is not null
       ) as "sentBytes",
@@ -39,5 +50,10 @@ export async function readDestinationProgress(
         where o.status = 'transferred' and o.may_read) as sources
     from d`,
   )
-  return new Map(found.map((one) => [one.destinationId, one]))
+  return new Map(
+    found.map(({ provider, endpoint, region, bucket, key, ...progress }) => {
+      const inConsole = objectInConsole({ provider, endpoint, region, bucket, key })
+      return [progress.destinationId, { ...progress, inConsole }]
+    }),
+  )
 }

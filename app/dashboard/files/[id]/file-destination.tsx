@@ -1,9 +1,10 @@
 import { formatBytes } from '#components/format.ts'
-import { Copyable } from '#components/ui/copyable.tsx'
+import { Copyable, CopyableId } from '#components/ui/copyable.tsx'
 import { Facts } from '#components/ui/facts.tsx'
 import { Panel } from '#components/ui/panel.tsx'
 import { Progress } from '#components/ui/progress.tsx'
 import { Status } from '#components/ui/status.tsx'
+import { LINK } from '#components/ui/text-link.tsx'
 import type { DestinationProgress } from '#lib/dashboard/files/destination-progress.ts'
 import { type File, isAwaited } from '#lib/dashboard/files/file.ts'
 import { REASONS_IN_WORDS } from '#lib/dashboard/files/words.ts'
@@ -14,7 +15,7 @@ type Props = { file: File; destination: File['destinations'][number]; progress: 
 /** One of a file's destinations and its progress. */
 export function FileDestination({ file, destination, progress }: Props) {
   const { status, required, bucket, key, etag, object, reason } = destination
-  const { name, isRepairing, sentBytes, repairedBytes } = progress
+  const { name, isRepairing, sentBytes, repairedBytes, inConsole } = progress
   const isUnderWay = file.status === 'uploading' || file.status === 'transferring'
   const awaits = status === 'transferring' && file.decision && isAwaited(file.decision)
   const several = file.destinations.length > 1
@@ -37,12 +38,19 @@ export function FileDestination({ file, destination, progress }: Props) {
         )}
         <Facts
           facts={{
-            Bucket: bucket,
+            Bucket: <CopyableId id={bucket} what="the bucket's name" />,
             ETag: etag ?? '–',
             Reason: reason && status === 'failed' ? REASONS_IN_WORDS[reason] : undefined,
           }}
         />
         <Copyable text={key} what="object key" />
+        {inConsole && status === 'transferred' && (
+          <p className="text-sm">
+            <a href={inConsole.href} target="_blank" rel="noreferrer" className={LINK}>
+              Open in the {inConsole.console}
+            </a>
+          </p>
+        )}
         {object && <SentSettings object={object} to={several ? name : bucket} />}
       </div>
     </Panel>
