@@ -12,7 +12,7 @@ export function Summary({ className, children }: { className?: string; children:
       )}
     >
       <ChevronRight
-        className="size-3.5 text-ink-faint transition-transform group-open:rotate-90"
+        className="size-3.5 shrink-0 text-ink-faint transition-transform group-open:rotate-90"
         aria-hidden
       />
       {children}

@@ -177,6 +177,32 @@ test('at 1024 pixels, webhooks show the path of their receiver', async ({ owner:
   expect(right).toBeLessThanOrEqual(edge)
 })
 
+test('the whole detail of a change is in the audit log', async ({ owner: page, demo }) => {
+  const { id } = await newPipe(demo, 'Changed in detail')
+  const allowedTypes = ['image/png', 'image/jpeg', 'image/webp', 'video/mp4', 'audio/mpeg', 'application/pdf']
+  const allowedOrigins = Array.from({ length: 9 }, (_, n) => `https://shop-${n}.example`)
+  await api(demo, 'PATCH', `/pipes/${id}`, { allowedTypes, allowedOrigins })
+  for (const width of [1440, 390]) {
+    await page.setViewportSize({ width, height: 900 })
+    await page.goto('/dashboard/settings/audit?action=pipe&search=Changed%20in%20detail')
+    const row = page.getByRole('row').filter({ hasText: 'pipe.updated' })
+    await row.locator('summary').focus()
+    await page.keyboard.press('Enter')
+    const last = row.getByText('https://shop-8.example')
+    await expect(last).toBeVisible()
+    const isCut = await last.evaluate((shown) => {
+      const boxes = [shown.closest('td')!, ...shown.closest('td')!.querySelectorAll('*')]
+      return boxes.some(
+        (box) =>
+          box.contains(shown) &&
+          box.clientWidth > 0 &&
+          (box.scrollWidth > box.clientWidth || box.scrollHeight > box.clientHeight + 1),
+      )
+    })
+    expect(isCut, `at ${width} pixels`).toBe(false)
+  }
+})
+
 test('the page ends where its content ends, not below a chart that only screen readers see as a table', async ({
   owner: page,
 }) => {

@@ -79,7 +79,7 @@ function AuditTable({ lines }: { lines: AuditLine[] }) {
               <AuditDetail detail={detail} />
             </>
           ),
-          { long: true, className: 'py-1.5' },
+          { long: true, lead: true, className: 'py-1.5' },
         ],
         [
           'Item',
