@@ -52,7 +52,7 @@ export const GROUPS: { title: string; pages: DocPage[] }[] = [
   {
     title: 'Send files',
     pages: [
-      page('restrictions', 'Limit uploads', 'Types, sizes, origins and the content of files.'),
+      page('restrictions', 'Restrict uploads', 'Types, sizes, origins and the content of files.'),
       page(
         'backend-uploads',
         'Backend uploads',

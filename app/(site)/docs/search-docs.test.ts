@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { ALL_PAGES } from './pages.ts'
 import { readMarkdown } from './read-markdown.ts'
 import { GET } from './search.json/route.ts'
 import { indexDocs, searchDocs } from './search-docs.ts'
@@ -91,3 +92,9 @@ it.each([
 ])('answers “%s” with the first result', (query, href) =>
   expect(searchDocs(everything, query)[0]!.href).toBe(href),
 )
+
+it('has one page whose title names limits', () => {
+  const titles = ALL_PAGES.map(({ title }) => title)
+  expect(titles.filter((title) => /limit/i.test(title))).toEqual(['Limits'])
+  expect(searchDocs(everything, 'restrict uploads')[0]!.href).toBe('/docs/restrictions')
+})
