@@ -177,6 +177,15 @@ test('at 1024 pixels, webhooks show the path of their receiver', async ({ owner:
   expect(right).toBeLessThanOrEqual(edge)
 })
 
+test('on a phone, a Sender has two lines', async ({ owner: page, demo }) => {
+  const { name } = await api<{ name: string }>(demo, 'POST', '/senders', { name: 'Two lines' })
+  await page.setViewportSize({ width: 390, height: 844 })
+  await page.goto('/dashboard/senders')
+  const row = page.getByRole('row').filter({ hasText: name })
+  await expect(row).toContainText('never used')
+  expect((await row.boundingBox())!.height).toBeLessThan(80)
+})
+
 test('the whole detail of a change is in the audit log', async ({ owner: page, demo }) => {
   const { id } = await newPipe(demo, 'Changed in detail')
   const allowedTypes = ['image/png', 'image/jpeg', 'image/webp', 'video/mp4', 'audio/mpeg', 'application/pdf']

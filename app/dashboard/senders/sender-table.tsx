@@ -11,13 +11,23 @@ export function SenderTable({ senders, groups }: Props) {
   return (
     <Table
       caption="Senders"
+      terse
       rows={senders}
       rowKey={({ id }) => id}
       columns={[
         ['Name', ({ id, name }) => <RowLink href={`/dashboard/senders/${id}`}>{name}</RowLink>, NAME],
         ['Status', (sender) => <SenderState sender={sender} />],
-        ['Group', ({ groupId }) => (groupId && names.get(groupId)) ?? '–', SOFT],
-        ['Refused', ({ refusedCount }) => formatCount(refusedCount), NUMBER],
+        ['Group', ({ groupId }) => groupId && names.get(groupId), SOFT],
+        [
+          'Refused',
+          ({ refusedCount }) => (
+            <>
+              {formatCount(refusedCount)}
+              <span className="@min-[44rem]:hidden"> refused</span>
+            </>
+          ),
+          NUMBER,
+        ],
         ['Transferred', ({ transferredBytes }) => formatBytes(transferredBytes), NUMBER],
         ['Last seen', (sender) => <LastSeen sender={sender} />, SOFT_NUMBER],
       ]}
@@ -30,7 +40,7 @@ export function LastSeen({ sender: { lastUsedAt, lastFileAt } }: { sender: Sende
     .filter((at) => at !== null)
     .sort()
     .at(-1)
-  return at ? <Time at={at} /> : 'never'
+  return at ? <Time at={at} /> : 'never used'
 }
 
 export function SenderState({ sender }: { sender: Sender }) {
