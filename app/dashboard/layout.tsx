@@ -14,6 +14,7 @@ import { Sidebar } from './shell/sidebar.tsx'
 export default async function DashboardLayout({ children }: { children: ReactNode }) {
   const session = await requireSession('see')
   const { actor, workspace } = session
+  const isSuspended = workspace.suspendedReason !== null
   const operator = operatorOf(getRuntime().config, session) !== undefined
   const account = <AccountMenu email={actor.label} workspace={workspace.name} operator={operator} />
   return (
@@ -23,20 +24,18 @@ export default async function DashboardLayout({ children }: { children: ReactNod
         <MobileBar account={account} />
         <main id="main" className="min-w-0 flex-1 px-4 pt-6 pb-20 sm:px-8 lg:pt-8">
           <div className="mx-auto max-w-5xl has-[[data-list]]:max-w-screen-2xl">
-            {(workspace.suspended || workspace.deleteAfter) && (
+            {(isSuspended || workspace.deleteAfter) && (
               <Notice
                 tone="warn"
                 className="mb-5"
                 title={
-                  workspace.suspended
-                    ? 'This workspace is suspended'
-                    : 'This workspace is scheduled for deletion'
+                  isSuspended ? 'This workspace is suspended' : 'This workspace is scheduled for deletion'
                 }
               >
                 It issues no tokens and accepts no bytes. All its data is kept, and uploads keep their
                 offsets.{' '}
-                {workspace.suspended
-                  ? 'The administrator emailed the members the reason.'
+                {isSuspended
+                  ? workspace.suspendedReason && `The reason: ${workspace.suspendedReason}`
                   : 'An owner can restore it under Settings, Workspace.'}
               </Notice>
             )}

@@ -133,11 +133,18 @@ async function operate(page: Page): Promise<void> {
   await page.keyboard.type('20')
   await press(page, 'Save')
   await expect(page.getByText('Saved. The new limits apply within seconds.')).toBeVisible()
+  await expect(
+    page.getByText('Members see the reason in the dashboard. This server does not send email.'),
+  ).toBeVisible()
   await tabTo(page, /^Reason/)
   await page.keyboard.type('The invoice is overdue.')
   await press(page, 'Suspend')
+  await expect(page.getByText('Its members see the reason in the dashboard.')).toBeVisible()
   await expect(page.getByText(/^Suspended .*: The invoice is overdue\.$/)).toBeVisible()
   await expectFits(page, 'a suspended workspace')
+  await page.goto('/dashboard')
+  await expect(page.getByText('The reason: The invoice is overdue.')).toBeVisible()
+  await page.goBack()
   await press(page, 'Lift the suspension')
   await expect(page.getByLabel(/^Reason/)).toBeVisible()
   await page.reload()

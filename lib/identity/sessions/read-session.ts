@@ -28,7 +28,8 @@ export type Session = Person & {
     demo: boolean
     inboxKey: string
     requiresSecondFactor: boolean
-    suspended: boolean
+    /** Set while an operator has suspended the workspace. */
+    suspendedReason: string | null
     /** Set if an owner has deleted the workspace, which can be restored until this time. */
     deleteAfter: Date | null
   }
@@ -106,7 +107,7 @@ async function findSession({ db, clock, config }: ConfiguredRuntime, id: string)
         s.second_factor_at is not null as "gaveCode", s.created_at as "createdAt", s.last_seen_at as "seenAt",
         case when w.id is not null then json_build_object('id', w.id, 'name', w.name, 'demo', w.demo,
           'inboxKey', w.inbox_key, 'requiresSecondFactor', w.require_second_factor,
-          'suspended', w.suspended_at is not null, 'deleteAfter', w.delete_after, 'role', m.role) end as workspace
+          'suspendedReason', case when w.suspended_at is not null then coalesce(w.suspended_reason, '') end, 'deleteAfter', w.delete_after, 'role', m.role) end as workspace
       from sessions s join users u on u.id = s.user_id
         left join second_factors f on f.user_id = u.id and f.enabled_at is not null
         left join members m on m.user_id = u.id and ${notOfDemo(config, sql`m.workspace_id`)}

@@ -29,7 +29,7 @@ export async function suspend(id: string, _previous: unknown, data: FormData) {
   return actAsOperator(data, async (runtime, operator) => {
     const given = parseInput(suspensionInput, { reason: textOf(data, 'reason') ?? '' })
     await suspendWorkspace(runtime, operator, textArgument(id), given)
-    return { message: 'The workspace was suspended, and its members were notified.' }
+    return { message: 'The workspace was suspended. Its members see the reason in the dashboard.' }
   })
 }
 

@@ -60,13 +60,17 @@ export function Limits({ id, ...limits }: LimitProps) {
   )
 }
 
-export function Suspend({ id }: { id: string }) {
+export function Suspend({ id, sendsMail }: { id: string; sendsMail: boolean }) {
   return (
     <ActionForm action={suspend.bind(null, id)} submit="Suspend" submitTone="danger">
       <TextArea
         name="reason"
         label="Reason"
-        hint="The workspace's members receive the reason by email."
+        hint={
+          sendsMail
+            ? 'Members see the reason in the dashboard and receive it by email.'
+            : 'Members see the reason in the dashboard. This server does not send email.'
+        }
         maxLength={500}
         className="max-w-md"
       />

@@ -15,7 +15,8 @@ export const metadata = { title: 'Workspace' }
 
 export default async function SeenWorkspace({ params }: { params: Promise<{ id: string }> }) {
   await requireOperator()
-  const workspace = await orNotFound(seeWorkspace(getRuntime(), (await params).id))
+  const runtime = getRuntime()
+  const workspace = await orNotFound(seeWorkspace(runtime, (await params).id))
   return (
     <div className="space-y-5">
       <div>
@@ -60,7 +61,7 @@ export default async function SeenWorkspace({ params }: { params: Promise<{ id: 
             <Lift id={workspace.id} />
           </>
         ) : (
-          <Suspend id={workspace.id} />
+          <Suspend id={workspace.id} sendsMail={Boolean(runtime.config.smtpUrl)} />
         )}
       </Panel>
       <Table
