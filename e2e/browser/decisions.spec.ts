@@ -64,6 +64,9 @@ test('deferred files are allowed or rejected on their page or together in the li
   const pipe = await api<{ id: string }>(demo, 'POST', '/pipes', named)
   const hook = { url: decider.url, enabled: true, timeoutSeconds: 2, withoutAnswer: 'refuse' }
   await api(demo, 'PUT', `/pipes/${pipe.id}/hooks/before_complete`, hook)
+  const { url } = await api<{ url: string }>(demo, 'GET', `/pipes/${demo.pipeId}/webhook`)
+  const webhook = { url, enabled: true, statuses: [], events: ['batch.completed'] }
+  await api(demo, 'PUT', `/pipes/${pipe.id}/webhook`, webhook)
   const issued = await fetch(`${demo.baseUrl}/api/v1/tokens`, {
     method: 'POST',
     headers: { Authorization: `Bearer ${demo.senderToken}`, 'Content-Type': 'application/json' },
@@ -139,6 +142,10 @@ test('deferred files are allowed or rejected on their page or together in the li
     await page.reload()
     await expect(batch).toContainText('All files have ended', { timeout: 1000 })
   }).toPass()
+  await expect(page).toHaveTitle(/^order-17 · Batches/)
+  await page.goto(`/dashboard/webhooks?pipeId=${pipe.id}`)
+  await page.getByRole('link', { name: 'batch.completed' }).click()
+  await page.getByRole('dialog').getByRole('link', { name: 'order-17' }).click()
   await batch.getByRole('link', { name: '2 failed' }).click()
   await expect(page.getByRole('link', { name: 'good.txt' })).toHaveCount(0)
   await expect(page.getByRole('link', { name: 'bad.txt' })).toBeVisible()

@@ -1,5 +1,5 @@
 import { beforeAll, expect, it } from 'vitest'
-import { deliveries, events } from '#drizzle/schema/index.ts'
+import { batches, deliveries, events } from '#drizzle/schema/index.ts'
 import { describeWithDatabase } from '../../test/support/databases.ts'
 import { type TestRuntime, testRuntime } from '../../test/support/runtime.ts'
 import { addFile } from '../../test/support/webhook-rows.ts'
@@ -39,6 +39,18 @@ describeWithDatabase('search', (database) => {
     await add({ filename: 'vows.mov', subject: 'user_4217' })
     expect(await find('wedd')).toEqual(['link Wedding'])
     expect(await find('user_42')).toEqual(['subject user_4217'])
+  })
+
+  it('finds a batch by its name or id', async () => {
+    const { db } = database()
+    const [id, { workspaceId }] = [uuidv7(), mine]
+    const batch = { id, workspaceId, pipeId: mine.pipe.id, senderId: mine.sender.id, byToken: true }
+    await db.insert(batches).values({ ...batch, name: 'order-17' })
+    await add({ filename: 'receipt.pdf', batchId: id })
+    expect(await find('order')).toEqual(['batch order-17'])
+    expect(await find(id)).toEqual(['batch order-17'])
+    expect(await find(id, await createTestWorkspace(runtime))).toEqual([])
+    expect(await find('order', await createTestWorkspace(runtime))).toEqual([])
   })
 
   it("finds a webhook by its event's id or by its own id", async () => {

@@ -8,7 +8,7 @@ import type { Runtime } from '../platform/runtime.ts'
 import { listed } from './files/file-query.ts'
 
 export type SearchHit = {
-  kind: 'pipe' | 'file' | 'subject' | 'delivery' | 'link' | 'sender' | 'dataStore'
+  kind: 'pipe' | 'file' | 'batch' | 'subject' | 'delivery' | 'link' | 'sender' | 'dataStore'
   title: string
   hint: string
   href: string
@@ -34,6 +34,7 @@ export async function findInWorkspace(
   for (const find of [
     findPipes,
     findFiles,
+    findBatches,
     findSubjects,
     findDeliveries,
     findLinks,
@@ -79,6 +80,26 @@ async function findFiles({ db, workspaceId, text, like }: Sought): Promise<Searc
         .orderBy(desc(newest.id))
         .limit(PER_KIND)
   return found.map(({ id, ...one }) => ({ ...one, kind: 'file', href: `/dashboard/files/${id}` }))
+}
+
+/** The batches of the newest files, or a batch by its id. */
+async function findBatches({ db, workspaceId, text, like }: Sought): Promise<SearchHit[]> {
+  if (!text) return []
+  const found = await rows<{ id: string; name: string }>(
+    db,
+    isUuid(text)
+      ? sql`select id, name from batches where id = ${text}::uuid and workspace_id = ${workspaceId}::uuid`
+      : sql`select b.id, b.name from batches b where b.name ilike ${like} and b.id in (
+          select batch_id from files where workspace_id = ${workspaceId}::uuid and ${listed}
+          order by id desc limit ${NEWEST_FILES}
+        ) order by b.created_at desc limit ${PER_KIND}`,
+  )
+  return found.map(({ id, name }) => ({
+    kind: 'batch',
+    title: name,
+    hint: '',
+    href: `/dashboard/files?batchId=${id}`,
+  }))
 }
 
 /** Whom the newest files belong to. */

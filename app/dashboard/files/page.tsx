@@ -1,3 +1,4 @@
+import type { Metadata } from 'next'
 import { PageHeader } from '#components/shell/page-header.tsx'
 import { showBatch } from '#lib/batches/batch.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
@@ -8,7 +9,12 @@ import { readSearch, type Search } from '../page-query.ts'
 import { BatchPanel } from './batch-panel.tsx'
 import { FileList } from './file-list.tsx'
 
-export const metadata = { title: 'Files' }
+export async function generateMetadata({ searchParams }: { searchParams: Search }): Promise<Metadata> {
+  const { batchId } = await readSearch(searchParams)
+  const batch =
+    batchId && (await showBatch(getRuntime(), await currentActor('see'), batchId).catch(orNothing))
+  return { title: batch ? `${batch.name} · Batches` : 'Files' }
+}
 
 export default async function Files({ searchParams }: { searchParams: Search }) {
   const query = await readSearch(searchParams)

@@ -5,6 +5,7 @@ import { Command } from 'cmdk'
 import {
   BookOpen,
   Database,
+  Files,
   FileUp,
   Inbox,
   KeySquare,
@@ -32,6 +33,7 @@ import { useDocs } from './use-docs.ts'
 const KINDS = {
   pipe: { title: 'Pipes', icon: Workflow },
   file: { title: 'Files', icon: FileUp },
+  batch: { title: 'Batches', icon: Files },
   subject: { title: 'Subjects', icon: UserRound },
   delivery: { title: 'Webhooks', icon: Webhook },
   link: { title: 'Upload links', icon: LinkIcon },

@@ -33,7 +33,9 @@ export function DeliveryDrawer({ delivery, seen }: { delivery: WholeDelivery; se
     router.replace(next.size > 0 ? `/dashboard/webhooks?${next}` : '/dashboard/webhooks', { scroll: false })
   }
 
-  const body = pretty(delivery.requestBody)
+  const sent = parse(delivery.requestBody)
+  const body = sent === undefined ? delivery.requestBody : JSON.stringify(sent, null, 2)
+  const batch = batchOf(delivery, sent)
   return (
     <Dialog
       key={delivery.id}
@@ -76,6 +78,11 @@ export function DeliveryDrawer({ delivery, seen }: { delivery: WholeDelivery; se
                 {delivery.fileId}
               </a>
             ) : undefined,
+            Batch: batch && (
+              <a href={`/dashboard/files?batchId=${batch.id}`} className={LINK}>
+                {batch.name}
+              </a>
+            ),
           }}
         />
         <section>
@@ -109,12 +116,19 @@ export function DeliveryDrawer({ delivery, seen }: { delivery: WholeDelivery; se
   )
 }
 
-function pretty(body: string): string {
+function parse(body: string): unknown {
   try {
-    return JSON.stringify(JSON.parse(body), null, 2)
+    return JSON.parse(body)
   } catch {
-    return body
+    return undefined
   }
+}
+
+/** The batch that an event reports on. A test of such an event names none that exists. */
+function batchOf({ event, test }: WholeDelivery, sent: unknown): { id: string; name: string } | undefined {
+  if (event !== 'batch.completed' || test || !sent) return undefined
+  const { data } = sent as { data: { batch_id: string; batch: string } }
+  return { id: data.batch_id, name: data.batch }
 }
 
 type Attempt = WholeDelivery['attempts'][number]
