@@ -37,6 +37,11 @@ test('pasted URLs become files that show their source', async ({ owner: page, de
   await expect(row('missing.mp4')).toContainText('failed')
   await expect(row('busy.mp4')).toContainText('retrying')
   await expect(row('busy.mp4')).toContainText('The source responded with status 503.')
+  for (const width of [1024, 390]) {
+    await page.setViewportSize({ width, height: 768 })
+    const reason = row('busy.mp4').getByText('The source responded with status 503.')
+    expect(await reason.evaluate((shown) => shown.scrollWidth <= shown.clientWidth)).toBe(true)
+  }
   await row('one.mp4').getByRole('link', { name: 'one.mp4' }).click()
   await expect(page.getByText(`${source.url}/one.mp4`, { exact: true })).toBeVisible()
   await expect(page.getByText('signature=secret')).toHaveCount(0)

@@ -99,7 +99,8 @@ async function uploadsUnderWay(db: Db, workspaceId: string): Promise<Snapshot> {
       waiting: isWaiting,
       awaiting: sql<boolean>`coalesce(${files.decision} in ('asked', 'deferred'), false)`,
       retrying: sql<boolean>`${files.protocol} = 'url' and exists (select from ${imports} i where i.file_id = "files"."id"
-        and i.failures > 0 and i.due_at is not null and coalesce(i.claimed_until < now(), true))`,
+        and i.failures > 0 and i.due_at is not null
+        and (coalesce(i.claimed_until < now(), true) or coalesce("files"."last_byte_at" < i.failing_since, true)))`,
     })
     .from(files)
     .where(

@@ -15,11 +15,13 @@ import {
 } from '../../test/support/import-site.ts'
 import { createSite, type Site } from '../../test/support/upload-site.ts'
 import { cancelFile } from '../dashboard/files/act-on-files.ts'
+import { readSnapshot } from '../dashboard/live.ts'
 import type { DatabaseHandle } from '../platform/db/database.ts'
 import { hours, seconds } from '../platform/kernel/clock.ts'
 import { revokeSender } from '../workspace/senders/change-sender.ts'
 import { createSender } from '../workspace/senders/create-sender.ts'
 import { createImports } from './create-imports.ts'
+import { readFailingImports } from './read-imports.ts'
 
 const MiB = 1024 * 1024
 const ETAG = '"one"'
@@ -292,6 +294,25 @@ describe('an import', () => {
       site.clock.advance(hours(13))
     }
     await expectFailed(id, 'within 24 hours.*status 500')
+  })
+
+  it('is retried until bytes arrive, also while its source does not respond', async () => {
+    const id = await begin((_, res) => res.writeHead(503).end())
+    await postponed(id)
+    answer = () => {}
+    const before = source.requests.length
+    site.clock.advance(hours(1))
+    await vi.waitFor(() => expect(source.requests.length).toBeGreaterThan(before), { timeout: 10_000 })
+    const shown = async () => {
+      const { uploads } = await readSnapshot(database.db, site.actor.workspaceId, 'uploads')
+      const failing = await readFailingImports(site.runtime, [{ id, protocol: 'url', status: 'uploading' }])
+      return [failing.get(id), uploads!.find((upload) => upload.id === id)!.retrying]
+    }
+    expect(await shown()).toEqual(['The source responded with status 503.', true])
+    const lastByteAt = new Date(site.clock.now() + 1)
+    await database.db.update(files).set({ lastByteAt }).where(eq(files.id, id))
+    expect(await shown()).toEqual([undefined, false])
+    await cancelFile(site.runtime, site.actor, id)
   })
 
   it('follows redirects, and sends its headers only to the first origin', async () => {

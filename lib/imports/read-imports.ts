@@ -1,4 +1,4 @@
-import { and, eq, gt, inArray, isNotNull, isNull, lt, or } from 'drizzle-orm'
+import { and, eq, gt, inArray, isNotNull, isNull, lt, or, sql } from 'drizzle-orm'
 import { z } from 'zod'
 import { files, imports } from '#drizzle/schema/index.ts'
 import type { Db } from '../platform/db/database.ts'
@@ -37,17 +37,21 @@ export async function readImport(
   }
 }
 
-/** The last errors of the imports among these files that will be retried. */
+/**
+ * The last errors of the imports among these files that are retried: until bytes arrive again, because an attempt may
+ * wait for a source that does not respond.
+ */
 export async function readFailingImports(
-  { db, clock }: Pick<Runtime, 'db' | 'clock'>,
+  { db }: Pick<Runtime, 'db'>,
   among: readonly { id: string; protocol: string; status: string }[],
 ): Promise<ReadonlyMap<string, string>> {
   const ids = among.filter(({ protocol, status }) => protocol === 'url' && status === 'uploading')
   if (ids.length === 0) return new Map()
-  const { fileId, lastError, failures, dueAt, claimedUntil } = imports
+  const { fileId, lastError, failures, failingSince, dueAt, claimedUntil } = imports
   const found = await db
     .select({ fileId, lastError })
     .from(imports)
+    .innerJoin(files, eq(files.id, fileId))
     .where(
       and(
         inArray(
@@ -56,7 +60,12 @@ export async function readFailingImports(
         ),
         gt(failures, 0),
         isNotNull(dueAt),
-        or(isNull(claimedUntil), lt(claimedUntil, new Date(clock.now()))),
+        or(
+          isNull(claimedUntil),
+          lt(claimedUntil, sql`now()`),
+          isNull(files.lastByteAt),
+          lt(files.lastByteAt, failingSince),
+        ),
       ),
     )
   return new Map(found.map((one) => [one.fileId, one.lastError ?? '']))

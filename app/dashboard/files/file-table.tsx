@@ -61,17 +61,19 @@ type NameProps = { file: File; problem?: string | undefined }
 
 export function FileName({ file: { id, filename, protocol }, problem }: NameProps) {
   return (
-    <RowId id={id} what={`the id of ${filename}`}>
-      <RowLink href={`/dashboard/files/${id}`} title={filename}>
-        {filename}
-      </RowLink>
-      {protocol !== 'tus' && (
-        <span className="ml-2 font-normal text-ink-faint text-xs" title={problem}>
-          {PROTOCOL_NAMES[protocol]}
-          {problem && `: ${problem}`}
-        </span>
+    <>
+      <RowId id={id} what={`the id of ${filename}`}>
+        <RowLink href={`/dashboard/files/${id}`} title={filename}>
+          {filename}
+        </RowLink>
+        {protocol !== 'tus' && (
+          <span className="ml-2 font-normal text-ink-faint text-xs">{PROTOCOL_NAMES[protocol]}</span>
+        )}
+      </RowId>
+      {problem && (
+        <span className="block whitespace-normal pb-1 font-normal text-ink-soft text-xs">{problem}</span>
       )}
-    </RowId>
+    </>
   )
 }
 
