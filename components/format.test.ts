@@ -1,5 +1,13 @@
 import { expect, it } from 'vitest'
-import { formatBytes, formatDuration, formatExact, formatPercent, formatRelative, plural } from './format.ts'
+import {
+  formatBytes,
+  formatDuration,
+  formatExact,
+  formatPercent,
+  formatRelative,
+  formatUpTo,
+  plural,
+} from './format.ts'
 
 it.each([
   [0, '0 B'],
@@ -50,4 +58,8 @@ it('formats counts and durations', () => {
     '1 h 0 min',
     '2 h 0 min',
   ])
+})
+
+it('says that a count may be higher if counting stopped', () => {
+  expect([0, 999, 1000].map((count) => formatUpTo(count, 1000))).toEqual(['0', '999', '1,000 or more'])
 })

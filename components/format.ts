@@ -26,6 +26,11 @@ export function formatCount(count: number): string {
   return count.toLocaleString('en-US')
 }
 
+/** A count that stops at `most`: `1,000 or more` */
+export function formatUpTo(count: number, most: number): string {
+  return count >= most ? `${formatCount(most)} or more` : formatCount(count)
+}
+
 /** `1 file`, `2 files` */
 export function plural(count: number, one: string, many = `${one}s`): string {
   return `${formatCount(count)} ${count === 1 ? one : many}`

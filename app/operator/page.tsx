@@ -1,9 +1,9 @@
 import Link from 'next/link'
-import { formatBytes, plural } from '#components/format.ts'
+import { formatBytes, formatUpTo, plural } from '#components/format.ts'
 import { FilterBar } from '#components/ui/filter-bar.tsx'
 import { LONG, NAME, Table } from '#components/ui/table.tsx'
 import { Time } from '#components/ui/time.tsx'
-import { seeWorkspaces } from '#lib/dashboard/operators/see.ts'
+import { MOST_COUNTED, seeWorkspaces } from '#lib/dashboard/operators/see.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { readSearch, type Search } from '../dashboard/page-query.ts'
 import { requireOperator } from '../session.ts'
@@ -38,7 +38,7 @@ export default async function Workspaces({ searchParams }: { searchParams: Searc
           ['Owner', ({ owner }) => owner ?? 'none', LONG],
           ['Members', ({ members }) => members],
           ['This month', ({ usedBytes }) => formatBytes(usedBytes)],
-          ['In progress', ({ uploadsUnderWay }) => uploadsUnderWay],
+          ['In progress', ({ uploadsUnderWay }) => formatUpTo(uploadsUnderWay, MOST_COUNTED)],
           [
             'State',
             (workspace) => (

@@ -1,6 +1,6 @@
 import { clsx } from 'clsx'
 import Link from 'next/link'
-import { formatBytes, formatCount, formatDuration, formatPercent } from '#components/format.ts'
+import { formatBytes, formatCount, formatDuration, formatPercent, formatUpTo } from '#components/format.ts'
 import { hrefOf } from '#components/shell/pager.tsx'
 import type { Figures, Range, Totals } from '#lib/dashboard/overview/read-figures.ts'
 import { RANGE_MINUTES } from './ranges.tsx'
@@ -37,8 +37,6 @@ function tilesOf({ figures: { total, before, medianMs, open }, range, pipeId }: 
   const webhooks = (state: string) => hrefOf('/dashboard/webhooks', { state, pipeId, within })
   const ended = total.transferred + total.lost
   const sent = total.delivered + total.undelivered
-  const atMost = (count: number) =>
-    count >= open.most ? `${formatCount(open.most)} or more` : formatCount(count)
   return [
     {
       title: 'Transferred files',
@@ -70,7 +68,7 @@ function tilesOf({ figures: { total, before, medianMs, open }, range, pipeId }: 
       value: formatCount(total.delivered),
       text:
         open.retrying > 0
-          ? `${atMost(open.retrying)} failing, will be retried`
+          ? `${formatUpTo(open.retrying, open.most)} failing, will be retried`
           : sent === 0
             ? 'none were sent'
             : `${formatPercent(total.delivered, sent)} of finished deliveries`,
@@ -86,13 +84,13 @@ function tilesOf({ figures: { total, before, medianMs, open }, range, pipeId }: 
     },
     {
       title: 'Open uploads',
-      value: atMost(open.uploading),
+      value: formatUpTo(open.uploading, open.most),
       text: 'now',
       href: files({ status: 'uploading' }),
     },
     {
       title: 'Waiting',
-      value: atMost(open.waiting),
+      value: formatUpTo(open.waiting, open.most),
       text: 'no bytes for five minutes',
       href: files({ status: 'waiting' }),
       ...(open.waiting > 0 && { tone: 'warn' }),

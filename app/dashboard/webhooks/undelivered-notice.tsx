@@ -1,4 +1,4 @@
-import { formatCount } from '#components/format.ts'
+import { formatUpTo } from '#components/format.ts'
 import { Notice } from '#components/ui/notice.tsx'
 import { IfMay } from '#components/ui/rights.tsx'
 import { Countdown } from '#components/ui/time.tsx'
@@ -25,8 +25,10 @@ export function UndeliveredNotice({
       </Notice>
     )
   }
-  const told = (count: number) => (count >= most ? `${formatCount(most)} or more` : formatCount(count))
-  const parts = [retrying > 0 && `${told(retrying)} retrying`, failed > 0 && `${told(failed)} failed`]
+  const parts = [
+    retrying > 0 && `${formatUpTo(retrying, most)} retrying`,
+    failed > 0 && `${formatUpTo(failed, most)} failed`,
+  ]
   return (
     <Notice
       tone={retrying > 0 ? 'warn' : 'bad'}

@@ -1,9 +1,9 @@
 import Link from 'next/link'
-import { formatBytes } from '#components/format.ts'
+import { formatBytes, formatUpTo } from '#components/format.ts'
 import { Status } from '#components/ui/status.tsx'
 import { SOFT, Table } from '#components/ui/table.tsx'
 import { Time } from '#components/ui/time.tsx'
-import { seeBacklogs, seeFailures, seeNodes, seeStandby } from '#lib/dashboard/operators/see.ts'
+import { MOST_WAITING, seeBacklogs, seeFailures, seeNodes, seeStandby } from '#lib/dashboard/operators/see.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { requireOperator } from '../../session.ts'
 import { PROBLEMS } from '../workspace-state.tsx'
@@ -75,7 +75,7 @@ export default async function Service() {
           rowKey={({ what }) => what}
           columns={[
             ['Kind', ({ what }) => what, WHAT],
-            ['Count', ({ waiting }) => waiting],
+            ['Count', ({ waiting }) => formatUpTo(waiting, MOST_WAITING)],
             ['Oldest', ({ oldestAt }) => (oldestAt ? <Time at={oldestAt} /> : '–'), SOFT],
           ]}
         />

@@ -9,7 +9,7 @@ import { type FileWithTimeline, type TimelineEntry, toFile } from './file.ts'
 import { FILE_COLUMNS, readBatchNames, readDecisions } from './list-files.ts'
 
 /** The limit for each kind of entry: an upload sent in tiny requests would have more entries than anyone reads. */
-const MAX_ENTRIES = 500
+export const MAX_ENTRIES = 500
 
 /** A file and its complete history: its token, each request and resume, its end, and every webhook attempt. */
 export async function showFile(
@@ -29,6 +29,14 @@ export async function showFile(
   const timeline = entries.flat().sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0))
   return { ...toFile(row, destinations, decisions.get(id), names.get(row.batchId ?? '')), timeline }
 }
+
+/** Whether a timeline may have more entries than it lists. */
+export const isCut = (timeline: TimelineEntry[]): boolean =>
+  [true, false].some(
+    (isWebhook) =>
+      timeline.filter(({ kind }) => kind !== 'token_issued' && (kind === 'webhook_attempt') === isWebhook)
+        .length >= MAX_ENTRIES,
+  )
 
 async function tokenIssued(db: Db, { tokenId }: typeof files.$inferSelect): Promise<TimelineEntry[]> {
   if (!tokenId) return []

@@ -40,7 +40,7 @@ const PROBLEMS = sql`('bucket_rejects', 'output_off', 'output_failing', 'hook_fa
 const PAGE = 50
 const MOST_PEOPLE = 200
 /** Counting stops at this number, which is precise enough. */
-const MOST_COUNTED = 1000
+export const MOST_COUNTED = 1000
 
 /** Lists workspaces, newest first, filtered by part of the workspace's name or of a member's address. */
 export async function seeWorkspaces(
@@ -128,7 +128,7 @@ export type Failure = {
 /** Three missed heartbeats. */
 const SILENT_MS = seconds(30)
 const MOST = 200
-const MOST_WAITING = 10_000
+export const MOST_WAITING = 10_000
 
 export async function seeNodes({ db, clock }: CoreRuntime): Promise<SeenNode[]> {
   const found = await rows<Omit<SeenNode, 'silent'>>(

@@ -17,7 +17,7 @@ import { type FileWithTimeline, isAwaited, shownStatus } from '#lib/dashboard/fi
 import { problemsOf } from '#lib/dashboard/files/file-problems.ts'
 import { type ReplayFacts, readReplay } from '#lib/dashboard/files/read-replay.ts'
 import { readUndelivered } from '#lib/dashboard/files/read-undelivered.ts'
-import { showFile } from '#lib/dashboard/files/show-file.ts'
+import { isCut, MAX_ENTRIES, showFile } from '#lib/dashboard/files/show-file.ts'
 import { PROTOCOL_NAMES } from '#lib/dashboard/files/words.ts'
 import { readSnapshot } from '#lib/dashboard/live.ts'
 import { readFailingImports, readImport } from '#lib/imports/read-imports.ts'
@@ -96,6 +96,11 @@ export default async function FilePage({ params }: { params: Promise<{ id: strin
         >
           <Replay replay={drawReplay(entries, file, facts)} size={file.size} />
           <Timeline entries={foldRequests(entries)} />
+          {isCut(file.timeline) && (
+            <p className="mt-4 text-ink-faint text-sm">
+              Only the first {MAX_ENTRIES} entries and the first {MAX_ENTRIES} webhook attempts are listed.
+            </p>
+          )}
         </Panel>
         <div className="space-y-5">
           {from && (

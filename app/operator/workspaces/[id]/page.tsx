@@ -1,11 +1,11 @@
 import { ChevronLeft } from 'lucide-react'
 import Link from 'next/link'
 import { PROBLEMS, WorkspaceState } from '#app/operator/workspace-state.tsx'
-import { formatBytes, plural } from '#components/format.ts'
+import { formatBytes, formatUpTo, plural } from '#components/format.ts'
 import { Panel } from '#components/ui/panel.tsx'
 import { NAME, SOFT, Table } from '#components/ui/table.tsx'
 import { Time } from '#components/ui/time.tsx'
-import { seeWorkspace, type WholeWorkspace } from '#lib/dashboard/operators/see.ts'
+import { MOST_COUNTED, seeWorkspace, type WholeWorkspace } from '#lib/dashboard/operators/see.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { orNotFound } from '../../../dashboard/or-not-found.ts'
 import { requireOperator } from '../../../session.ts'
@@ -31,7 +31,10 @@ export default async function SeenWorkspace({ params }: { params: Promise<{ id: 
         <p className="mt-1 flex flex-wrap items-center gap-x-3 text-ink-soft text-sm">
           <WorkspaceState {...workspace} />
           <span>{formatBytes(workspace.usedBytes)} this month</span>
-          <span>{plural(workspace.uploadsUnderWay, 'upload')} in progress</span>
+          <span>
+            {formatUpTo(workspace.uploadsUnderWay, MOST_COUNTED)}{' '}
+            {workspace.uploadsUnderWay === 1 ? 'upload' : 'uploads'} in progress
+          </span>
           <span>{plural(workspace.problems, 'problem')}</span>
         </p>
       </div>
