@@ -69,6 +69,8 @@ export async function pruneExpired(db: Db, nowMs: number): Promise<number> {
       select ctid from rate_limits where updated_at < ${before(days(1))} limit ${BATCH})) returning 1`,
     sql`delete from idempotency_keys where ctid = any(array(
       select ctid from idempotency_keys where created_at < ${before(days(1))} limit ${BATCH})) returning 1`,
+    sql`delete from creation_keys where id = any(array(
+      select id from creation_keys where created_at < ${before(days(1))} limit ${BATCH})) returning 1`,
     sql`delete from email_links where expires_at < ${before(days(7))} returning 1`,
     // Saves the times of the account's first and last use in `users`. Nodes of an older version only recorded them in
     // the session.

@@ -74,6 +74,16 @@ export type FileObject = Omit<ObjectSettings, 'contentDisposition'> & { contentD
 export type ObjectStorage = Pick<ObjectSettings, 'storageClass' | 'encryption'>
 
 /**
+ * The creations whose clients can repeat them, for a day. The id is derived from the Idempotency-Key and from all that
+ * identifies the uploader.
+ */
+export const creationKeys = pgTable(
+  'creation_keys',
+  { id: uuid().primaryKey(), fileId: uuid().notNull(), createdAt: createdAt() },
+  (t) => [index().on(t.createdAt)],
+)
+
+/**
  * A file is also its upload: the row contains what the customer sees, the confirmed offset and the lease of the single
  * writer. The ids of the Pipe, token and Sender are not foreign keys, because the record outlives them.
  */

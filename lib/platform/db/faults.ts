@@ -52,6 +52,9 @@ export const isDiskFull = (error: unknown): boolean => anyCode(error, (code) => 
 export const isLockFailure = (error: unknown): boolean => anyCode(error, (code) => LOCKED.has(code))
 /** True for query_canceled, which is how a statement ends that takes longer than `statement_timeout`. */
 export const isTooSlow = (error: unknown): boolean => anyCode(error, (code) => code === '57014')
+/** True for unique_violation of this constraint. */
+export const violates = (error: unknown, constraint: string): boolean =>
+  chainOf(error).some((at) => 'constraint_name' in at && at.constraint_name === constraint)
 export const isReadOnly = (error: unknown): boolean => anyCode(error, (code) => code === '25006')
 /** True if this process ended the statement itself, because it is closing its connections. */
 export const isEndedHere = (error: unknown): boolean => anyCode(error, (code) => ENDED_HERE.has(code))

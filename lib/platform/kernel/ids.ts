@@ -64,6 +64,13 @@ export function uuidv7(nowMs: number = Date.now()): string {
   return `${time.slice(0, 8)}-${time.slice(8)}-7${counter.toString(16).padStart(3, '0')}-${random.slice(19)}`
 }
 
+/** The same id for the same values: a version 8 UUID (RFC 9562, 5.8) with custom bits. */
+export function uuidFrom(...values: (string | boolean | null)[]): string {
+  const hex = createHash('sha256').update(JSON.stringify(values)).digest('hex')
+  const variant = ((Number.parseInt(hex[16]!, 16) & 3) | 8).toString(16)
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`
+}
+
 /** The time in the id: when it was created. */
 export function uuidv7Ms(id: string): number {
   return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)

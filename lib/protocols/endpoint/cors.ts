@@ -26,6 +26,7 @@ const ALLOWED_HEADERS = [
   'Content-Disposition',
   'Content-MD5',
   'Content-Type',
+  'Idempotency-Key',
   'Repr-Digest',
   'Tus-Resumable',
   'Upload-Checksum',

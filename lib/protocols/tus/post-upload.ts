@@ -1,16 +1,20 @@
 import { createFinal } from '../../concatenation/create-final.ts'
 import { assertMayConcatenate } from '../../concatenation/may-concatenate.ts'
+import { hours } from '../../platform/kernel/clock.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import { noteRequest } from '../../platform/kernel/request-context.ts'
-import { failInterrupted } from '../../uploads/endings/end-upload.ts'
+import { expireSoon, failInterrupted } from '../../uploads/endings/end-upload.ts'
 import { createUpload, type Declared } from '../../uploads/opening/create-upload.ts'
+import { lanesOf } from '../../uploads/opening/report-offset.ts'
+import { toldProgress } from '../../uploads/rules/decision.ts'
 import { MAX_LANES } from '../../uploads/rules/lane-plan.ts'
 import { NO_BYTES } from '../../uploads/stream/pieces.ts'
 import { RequestSource } from '../../uploads/stream/request-source.ts'
-import type { UploadContext } from '../../uploads/upload-context.ts'
+import type { CreationRight, UploadContext } from '../../uploads/upload-context.ts'
 import { authenticateToCreate } from '../endpoint/authenticate.ts'
 import { declaredChecksums } from '../endpoint/body-check.ts'
 import { decided, resultHeader } from '../endpoint/decision.ts'
+import { lookUp } from '../endpoint/look-up.ts'
 import { receiveFirstBody } from '../endpoint/receive-body.ts'
 import {
   bodyBytes,
@@ -46,6 +50,7 @@ export async function postUpload(
     lengthBytes: readLength(request),
     concat: concat?.kind ?? null,
     protocol: request.protocol,
+    idempotencyKey: readIdempotencyKey(request),
   }
   const bytes = bodyBytes(request)
   const hasBody = bytes !== 0
@@ -62,6 +67,7 @@ export async function postUpload(
   const incoming = hasBody || lengthBytes === 0 ? { bytes } : undefined
   const made = await createUpload(context, right, { ...declared, lanes }, incoming)
   noteRequest({ fileId: made.fileId })
+  if (made.isRepeated) return describeAgain(context, uploadUrl, { ...request, fileId: made.fileId }, declared)
   const location = { Location: uploadAddress(uploadUrl, request.pipeId, made.fileId) }
   const { upload } = made
   if (!upload) {
@@ -74,8 +80,7 @@ export async function postUpload(
     rules: tusRules({ check }),
   })
   if (why === 'cut') {
-    // Nobody has received the upload's address, so nobody can continue it.
-    if (state === 'uploading') await failInterrupted(context, made.fileId, { cutByClientOf: right.token })
+    if (state === 'uploading') await keepIfKnown(context, right, { ...declared, fileId: made.fileId })
     return undefined
   }
   const headers = {
@@ -85,6 +90,57 @@ export async function postUpload(
     ...resultHeader(result),
   }
   return { status: 201, headers }
+}
+
+/**
+ * Nobody has received the address of an upload whose creation was interrupted. A client with an Idempotency-Key can
+ * repeat the creation to learn it; without one, nobody can continue the upload.
+ */
+async function keepIfKnown(
+  context: UploadContext,
+  { token }: CreationRight,
+  { fileId, idempotencyKey }: { fileId: string; idempotencyKey: string | undefined },
+): Promise<unknown> {
+  if (idempotencyKey) return expireSoon(context, fileId, hours(1))
+  return failInterrupted(context, fileId, { cutByClientOf: token })
+}
+
+/**
+ * The response to a creation whose first response may have been lost: the file that it made, and how many bytes that
+ * file has by now. The bytes in this request are ignored.
+ */
+async function describeAgain(
+  context: UploadContext,
+  uploadUrl: string,
+  request: UploadRequest,
+  { lengthBytes, uploadMetadataHeader }: Pick<Declared, 'lengthBytes' | 'uploadMetadataHeader'>,
+): Promise<UploadResponse> {
+  const { upload } = await lookUp(context, request)
+  if (upload.lengthBytes !== lengthBytes || upload.uploadMetadataHeader !== uploadMetadataHeader)
+    throw new SluiceError(
+      'invalid_header',
+      'This Idempotency-Key was used for another file within the last day.',
+    )
+  const { pipeId } = request
+  const headers = {
+    Location: uploadAddress(uploadUrl, pipeId, upload.id),
+    ...(upload.status === 'uploading' && expiresHeader(upload.expiresAtMs)),
+    'Upload-Offset': String(toldProgress(upload).offsetBytes),
+    ...resultHeader(upload.decision?.result),
+  }
+  const lanes = await lanesOf(context, upload)
+  return lanes
+    ? describeLanes({ status: 201, headers }, { uploadUrl, pipeId, lanes })
+    : { status: 201, headers }
+}
+
+const MAX_KEY_LENGTH = 255
+
+function readIdempotencyKey({ headers }: UploadRequest): string | undefined {
+  const key = headers['idempotency-key']
+  if (key === undefined || (typeof key === 'string' && key.length > 0 && key.length <= MAX_KEY_LENGTH))
+    return key
+  throw new SluiceError('invalid_header', `Idempotency-Key must have 1 to ${MAX_KEY_LENGTH} characters.`)
 }
 
 async function joinUploads(

@@ -10,7 +10,7 @@ import { type Quota, quotaExceeded, reserved } from '../../workspace/usage/reser
 import type { Batch } from '../rules/batch.ts'
 import { joinBatches } from './batches.ts'
 import { type Claim, LEASE_COLUMNS, leaseValues } from './lease-terms.ts'
-import { takePlace } from './repeated-creation.ts'
+import { oncePerKey, takePlace } from './repeated-creation.ts'
 import { insertNotes } from './timeline.ts'
 
 export type NewDestination = { dataStoreId: string; bucket: string; key: string; required: boolean }
@@ -44,6 +44,8 @@ export type NewUpload = {
   lengthBytes: number | null
   partBytes: number | null
   concat: 'partial' | null
+  /** Identifies the creation, if its client can repeat it. */
+  creationKey?: string | undefined
   isToldOfCreation: boolean
   /** The `before_create` hook has allowed it. */
   isAllowedByHook: boolean
@@ -79,7 +81,7 @@ const MAX_AT_ONCE = 100
  * separately. A token that limits the number of files is also locked, as are an upload link and a batch: their
  * uploads are always inserted separately.
  */
-export function insertsUploads(deps: Deps): (insertion: Insertion) => Promise<void> {
+export function insertsUploads(deps: Deps) {
   const { db, emitCreated } = deps
   const together = (work: (group: Insertion[]) => Promise<unknown[]>) =>
     inGroups(work, {
@@ -95,13 +97,13 @@ export function insertsUploads(deps: Deps): (insertion: Insertion) => Promise<vo
       return made
     }),
   )
-  return async (insertion) => {
+  return oncePerKey(db, async (insertion) => {
     const { maxFiles, linkId, batch, concat, isToldOfCreation } = insertion.upload
     if (concat === 'partial' && maxFiles !== null) await insertPartial(db, insertion)
     else if (maxFiles !== null || linkId || batch) await insertAlone(deps, insertion)
     else if (concat === null && isToldOfCreation) await insertAndTell(insertion)
     else await insertTogether(insertion)
-  }
+  })
 }
 
 /** The token's limit is checked last, so that the month's row is locked before the token's, as everywhere else. */
@@ -117,11 +119,8 @@ async function insertAlone({ db, emitEvents, emitCreated }: Deps, insertion: Ins
 }
 
 function exhausted({ linkId }: NewUpload): SluiceError {
-  if (linkId === null) return new SluiceError('token_exhausted', 'Request a new token from your backend.')
-  return new SluiceError(
-    'token_exhausted',
-    'This upload link has reached its limit, or has no room for a file of this size.',
-  )
+  const ofLink = 'This upload link has reached its limit, or has no room for a file of this size.'
+  return new SluiceError('token_exhausted', linkId ? ofLink : 'Request a new token from your backend.')
 }
 
 /**
@@ -159,12 +158,9 @@ async function assertFewPartials(
   const mostFiles = maxFiles! * PARTIALS_PER_FILE
   const mostBytes = maxBytes === null ? Infinity : maxFiles! * maxBytes
   if (count <= mostFiles && bytes <= mostBytes) return
-  throw new SluiceError(
-    'token_exhausted',
-    count > mostFiles
-      ? `At most ${mostFiles} partial uploads may be waiting to be joined. Join or delete some.`
-      : `At most ${mostBytes} bytes of partial uploads may be waiting to be joined. Join or delete some.`,
-  )
+  const most = count > mostFiles ? mostFiles : `${mostBytes} bytes of`
+  const detail = `At most ${most} partial uploads may be waiting to be joined. Join or delete some.`
+  throw new SluiceError('token_exhausted', detail)
 }
 
 /** Inserts an upload in the caller's transaction, which first joins its batch and then tells of the creation. */
@@ -218,7 +214,10 @@ async function insert(db: Db, group: Insertion[]): Promise<{ exhausted: boolean 
       insert into file_destinations (file_id, data_store_id, bucket, key, position, required)
       select id, d."dataStoreId", d.bucket, d.key, d.position, d.required from made join wanted using (id),
         json_to_recordset(destinations) d("dataStoreId" uuid, bucket text, key text, position smallint, required boolean)
-    )${allowed}, noted as (
+    )${allowed}, keyed as (
+      insert into creation_keys (id, file_id, created_at)
+      select creation_key, id, created_at from made join wanted using (id) where creation_key is not null
+    ), noted as (
       ${insertNotes({ id: sql`note_id`, kind: 'created', at: sql`created_at` }, sql`made join wanted using (id)`)}
     ), spent as (
       update tokens t set files_created = t.files_created + spent.files
@@ -255,7 +254,7 @@ const COLUMNS = `id uuid, workspace_id uuid, pipe_id text, token_id uuid, sender
   created_at timestamptz, bound_ends bigint[], last_request_id text, last_traceparent text, decision text`
 const NAMES = sql.raw(COLUMNS.replace(/ \S+(?=,|$)/g, ''))
 const WANTED = sql.raw(
-  `${COLUMNS}, claim text, lease_ms int, note_id uuid, destinations json, is_allowed boolean`,
+  `${COLUMNS}, claim text, lease_ms int, note_id uuid, destinations json, is_allowed boolean, creation_key uuid`,
 )
 
 function recordOf({ upload, nowMs, first }: Insertion) {
@@ -296,5 +295,6 @@ function recordOf({ upload, nowMs, first }: Insertion) {
     last_traceparent: upload.request?.traceparent ?? null,
     decision: upload.isGated ? 'due' : null,
     is_allowed: upload.isAllowedByHook,
+    creation_key: upload.creationKey ?? null,
   }
 }

@@ -1,7 +1,7 @@
 import type { Db } from '../../platform/db/database.ts'
 import { type Clock, days, hours } from '../../platform/kernel/clock.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
-import { uuidv7 } from '../../platform/kernel/ids.ts'
+import { uuidFrom, uuidv7 } from '../../platform/kernel/ids.ts'
 import { currentRequest } from '../../platform/kernel/request-context.ts'
 import { hasFolder, renderObjectKey } from '../../workspace/pipes/key-template.ts'
 import { type FileObject, objectOf } from '../../workspace/pipes/object-settings.ts'
@@ -29,6 +29,8 @@ export type Created = {
   upload: Upload | undefined
   /** Empty if the file has one writer. */
   lanes: LaneRow[]
+  /** The same request has created the file before. Nothing else is known about it. */
+  isRepeated?: true
 }
 
 /** Creates an upload. With `incoming`, also opens it for the bytes in the same request; with `lanes`, divides it. */
@@ -57,8 +59,9 @@ export async function createUpload(
   const firstParts = incoming && numbersOf(context, limits, state, incoming).toBind()
   const claim = leases.newClaim()
   const first = firstParts && { claim, boundEnds: firstParts.boundEnds }
-  const upload = { ...made, lengthBytes, partBytes, concat }
-  await context.insertUpload({ upload, quota, nowMs: createdAtMs, first })
+  const upload = { ...made, lengthBytes, partBytes, concat, creationKey: creationKeyOf(admitted) }
+  const earlier = await context.insertUpload({ upload, quota, nowMs: createdAtMs, first })
+  if (earlier) return { fileId: earlier, expiresAtMs, upload: undefined, lanes: [], isRepeated: true }
   context.checkpoint('upload created')
   const destinations = right.destinations.map((one, n) => ({ ...one, key: made.destinations[n]!.key }))
   if (!first) {
@@ -79,6 +82,13 @@ export async function createUpload(
   const taken = { ...made, ...first }
   const opened = await adoptUpload(context, { pipe: right.pipe, upload: row, destinations }, taken, incoming)
   return { fileId, expiresAtMs, upload: opened, lanes: [] }
+}
+
+/** Two uploaders never share a creation merely because they use the same key. */
+function creationKeyOf({ right, declared }: Admitted<Declared>): string | undefined {
+  const { senderId, subject } = right.token
+  const { idempotencyKey } = declared
+  return idempotencyKey && uuidFrom(right.pipe.id, senderId, subject, idempotencyKey)
 }
 
 type CreatingMany = Opening & {
@@ -122,6 +132,8 @@ export type Declared = {
   relativePath?: string | null
   /** The checksums of the entire file, if the client knows them. */
   checksums?: Checksums | undefined
+  /** Identifies this creation among those of the uploader, who may repeat it. */
+  idempotencyKey?: string | undefined
   /** The batch named by the client. A batch named in the token takes precedence. */
   batch?: string | undefined
   uploadMetadata: Record<string, string>

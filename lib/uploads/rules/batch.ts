@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto'
 import { SluiceError } from '../../platform/kernel/errors.ts'
+import { uuidFrom } from '../../platform/kernel/ids.ts'
 import { isPlainText } from '../../platform/kernel/parse-input.ts'
 
 /**
@@ -27,10 +27,6 @@ export function batchOf(token: Token, pipeId: string, named: string | undefined)
   return { id: batchId(key), workspaceId, ...key }
 }
 
-/** RFC 9562, 5.8: a version 8 UUID with custom bits. */
 export function batchId({ pipeId, senderId, subject, name, byToken }: BatchKey): string {
-  const text = JSON.stringify([pipeId, senderId, subject, name, byToken])
-  const hex = createHash('sha256').update(text).digest('hex')
-  const variant = ((Number.parseInt(hex[16]!, 16) & 3) | 8).toString(16)
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`
+  return uuidFrom(pipeId, senderId, subject, name, byToken)
 }
