@@ -56,7 +56,7 @@ main { max-width: 40rem; margin: 2rem auto } sluice-uploader::part(paused) { bor
   await expectAccessible(page, 'the empty component')
   const flow = await holdBodies(page, customer.uploadUrl)
   const input = page.getByLabel('Choose files')
-  await input.setInputFiles(['one.txt', 'two.txt', 'three.txt'].map((name) => file(name, MIB)))
+  await input.setInputFiles(['one.txt', 'two.txt', 'three.txt'].map((name) => file(name, 2 * MIB)))
   await expect(row(page, 'three.txt')).toContainText('In the queue')
   await page.keyboard.press('Tab')
   await expect(input).toBeFocused()
@@ -83,6 +83,31 @@ main { max-width: 40rem; margin: 2rem auto } sluice-uploader::part(paused) { bor
     'three.txt': 'transferred',
   })
   await expectAccessible(page, 'uploads that are done')
+})
+
+test('small files are sent in one request each, which can be paused and canceled', async ({ demo, page }) => {
+  await using at = await openOnLine(demo, kitHtmlSnippet(demo))
+  await page.goto(at.url)
+  const bodies: string[] = []
+  page.on('request', (request) => {
+    if (request.url().startsWith(at.line.url) && request.method() !== 'OPTIONS') bodies.push(request.method())
+  })
+  await page.getByLabel('Choose files').setInputFiles(file('whole.txt', MIB))
+  await expect(row(page, 'whole.txt')).toContainText('Uploaded')
+  expect(bodies).toEqual(['POST'])
+  at.line.stopAt = MIB / 4
+  await page.getByLabel('Choose files').setInputFiles([file('canceled.txt', MIB), file('paused.txt', MIB)])
+  await expect.poll(() => at.line.stalled).toBe(2)
+  await page.getByRole('button', { name: 'Cancel canceled.txt' }).click()
+  await page.getByRole('button', { name: 'Pause paused.txt' }).click()
+  at.line.stopAt = Number.POSITIVE_INFINITY
+  await expect
+    .poll(at.statuses)
+    .toEqual({ 'whole.txt': 'transferred', 'canceled.txt': 'canceled', 'paused.txt': 'uploading' })
+  await page.getByRole('button', { name: 'Resume paused.txt' }).click()
+  await expect(row(page, 'paused.txt')).toContainText('Uploaded')
+  expect(objectOf(demo, 'paused.txt').equals(file('', MIB).buffer)).toBe(true)
+  expect(await at.stored()).toHaveLength(3)
 })
 
 test('a framework sets properties and moves the element, files are dropped, and a refusal shows its reason', {

@@ -13,7 +13,7 @@ test('several files are uploaded, paused, resumed and canceled with the keyboard
   await expectAccessible(page, 'the dropzone')
   const flow = await holdBodies(page, customer.uploadUrl)
   const input = page.getByLabel('Choose files')
-  await input.setInputFiles(['one.txt', 'two.txt', 'three.txt'].map((name) => file(name, MIB)))
+  await input.setInputFiles(['one.txt', 'two.txt', 'three.txt'].map((name) => file(name, 2 * MIB)))
   const row = (name: string) => page.getByRole('listitem').filter({ hasText: name })
   await expect(row('three.txt')).toContainText('In the queue')
   await expect.poll(async () => Object.keys(await customer.statuses()).length).toBe(2)
@@ -56,7 +56,9 @@ test('an upload canceled while it is being created is deleted, and a paused one 
     await gate.promise
     await route.fulfill({ response }).catch(() => undefined)
   })
-  await page.getByLabel('Choose files').setInputFiles([file('given-up.txt'), file('paused.txt')])
+  await page
+    .getByLabel('Choose files')
+    .setInputFiles([file('given-up.txt', 2 * MIB), file('paused.txt', 2 * MIB)])
   await expect.poll(customer.statuses).toEqual({ 'given-up.txt': 'uploading', 'paused.txt': 'uploading' })
   await page.getByRole('button', { name: 'Cancel given-up.txt' }).click()
   await page.getByRole('button', { name: 'Pause paused.txt' }).click()
@@ -193,7 +195,7 @@ test('each drop is its own batch, sealed once all of its files are created, even
   const names = ['one.txt', 'two.txt', 'three.txt', 'four.txt', 'five.txt']
   await page.goto(customer.url)
   const flow = await holdBodies(page, customer.uploadUrl)
-  await page.getByLabel('Choose files').setInputFiles(names.map((name) => file(name, MIB)))
+  await page.getByLabel('Choose files').setInputFiles(names.map((name) => file(name, 2 * MIB)))
   await expect.poll(customer.statuses).toEqual({ 'one.txt': 'uploading' })
   // If the page were reloaded earlier, it would create the first upload again.
   await expect.poll(() => keptUrls(page)).toHaveLength(1)

@@ -72,7 +72,7 @@ test('a link is created in the dashboard, accepts one file across a reload, and 
   await expect(page.getByText('1 file left')).toBeVisible()
   await expectAccessibleEverywhere(page, 'an upload link')
   const flow = await holdBodies(page, pipe.uploadUrl)
-  await page.getByLabel('Choose files').setInputFiles(file('scene.txt', MIB))
+  await page.getByLabel('Choose files').setInputFiles(file('scene.txt', 2 * MIB))
   await expect.poll(() => statusesOf(demo, pipe)).toEqual({ 'scene.txt': 'uploading' })
   await expect.poll(() => keptUrls(page)).toHaveLength(1)
   await page.reload()
@@ -151,7 +151,7 @@ test('a link with a password shows its message once unlocked, continues uploads 
   await expect(page.getByText('For your eyes only.')).toBeVisible()
 
   const flow = await holdBodies(page, pipe.uploadUrl)
-  await page.getByLabel('Choose files').setInputFiles([file('good.txt', MIB), file('bad.txt', MIB)])
+  await page.getByLabel('Choose files').setInputFiles([file('good.txt', 2 * MIB), file('bad.txt', 2 * MIB)])
   await expect.poll(() => statusesOf(demo, pipe)).toEqual({ 'good.txt': 'uploading', 'bad.txt': 'uploading' })
   await page.reload()
   await expect(page.getByText('Uploads in progress continue without the password.')).toBeVisible()

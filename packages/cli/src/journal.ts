@@ -1,12 +1,13 @@
+import { randomUUID } from 'node:crypto'
 import { appendFileSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { settingsFolder } from './settings.ts'
 
 /**
- * A line of the journal: an upload that has started, or that has finished in a run that is not over. If the process is
- * killed, at most the line being written is lost.
+ * A line of the journal: an upload that is about to be created, that has started, or that has finished in a run that is
+ * not over. If the process is killed, at most the line being written is lost.
  */
-type Entry = { file: string; url?: string; done?: true; at: number }
+type Entry = { file: string; key?: string; url?: string; done?: true; at: number }
 
 /** Entries older than this are dropped. */
 const KEPT_MS = 7 * 24 * 3_600_000
@@ -14,8 +15,15 @@ const KEPT_MS = 7 * 24 * 3_600_000
 export type Journal = {
   urlOf(file: string): string | undefined
   isDone(file: string): boolean
+  /**
+   * The Idempotency-Key of the upload's creation, which stays the same until the upload has started, and whether it was
+   * used before.
+   */
+  creation(file: string): { key: string; isRepeated: boolean }
   begin(file: string, url: string): void
   finish(file: string): void
+  /** The next run creates the upload again, with another key. */
+  startOver(file: string): void
   /** Removes these files, so that the next run uploads them from the start. */
   forget(files: string[]): void
 }
@@ -31,8 +39,16 @@ export function openJournal(): Journal {
   return {
     urlOf: (file) => entries.get(file)?.url,
     isDone: (file) => entries.get(file)?.done === true,
+    creation(file) {
+      const known = entries.get(file)?.key
+      if (known) return { key: known, isRepeated: true }
+      const key = randomUUID()
+      write({ file, key, at: Date.now() })
+      return { key, isRepeated: false }
+    },
     begin: (file, url) => write({ file, url, at: Date.now() }),
     finish: (file) => write({ file, done: true, at: Date.now() }),
+    startOver: (file) => write({ file, at: Date.now() }),
     forget(files) {
       const kept = readEntries(path)
       for (const file of files) kept.delete(file)

@@ -58,7 +58,11 @@ export async function sendFile(file: LocalFile, way: Way): Promise<string> {
       }
       if (answer.status === 401) way.tokens.refuse(token)
       refusedTokens = answer.status === 401 ? refusedTokens + 1 : 0
-      if (isLasting(answer, refusedTokens)) throw new Failure(`${answer.status} ${answer.detail}`.trim())
+      if (isLasting(answer, refusedTokens)) {
+        // The next run asks again, rather than for what became of this request.
+        if (!before) way.journal.startOver(way.key)
+        throw new Failure(`${answer.status} ${answer.detail}`.trim())
+      }
       way.onWait(`The server responded with ${answer.status}`)
     } catch (error) {
       if (error instanceof Failure || isRefused(error)) throw error
@@ -78,7 +82,9 @@ type Upload = Pick<Way, 'key' | 'journal' | 'connections' | 'onProgress' | 'onRe
 }
 
 async function begin({ file, checksum, url, token, ...way }: Upload): Promise<Step> {
-  const content = file.size <= SMALL_BYTES ? await readWhole(file, checksum) : undefined
+  const { key: creationKey, isRepeated } = way.journal.creation(way.key)
+  // A repeated creation only asks how far the first one came.
+  const content = file.size <= SMALL_BYTES && !isRepeated ? await readWhole(file, checksum) : undefined
   const filetype = typeOfName(file.name)
   const pairs = {
     filename: file.name,
@@ -91,6 +97,7 @@ async function begin({ file, checksum, url, token, ...way }: Upload): Promise<St
   const headers = {
     'Upload-Length': String(file.size),
     'Upload-Metadata': metadata,
+    'Idempotency-Key': creationKey,
     ...(content && { 'Repr-Digest': await checksum.field() }),
     ...(way.connections > 1 && file.size >= MIN_BYTES_FOR_LANES && { 'Upload-Lanes': String(LANES) }),
   }
@@ -106,7 +113,7 @@ async function begin({ file, checksum, url, token, ...way }: Upload): Promise<St
 async function goOn({ file, checksum, url, token, ...way }: Upload): Promise<Step> {
   const head = await send({ method: 'HEAD', url, token })
   if (GONE.includes(head.status)) {
-    way.journal.forget([way.key])
+    way.journal.startOver(way.key)
     throw new Failure(
       `The upload of ${basename(file.path)} no longer exists; run this again to upload it from the start.`,
     )
@@ -123,7 +130,7 @@ async function goOn({ file, checksum, url, token, ...way }: Upload): Promise<Ste
     // Without incomplete lanes, only a decision is missing, which the last byte asks for.
     if (lanes.length > 0) {
       const refusal = await sendLanes(lanes, { ...way, file, checksum, token })
-      if (refusal?.status === CHECKSUM_MISMATCH) way.journal.forget([way.key])
+      if (refusal?.status === CHECKSUM_MISMATCH) way.journal.startOver(way.key)
       return refusal ?? 'further'
     }
   }
@@ -142,7 +149,7 @@ async function goOn({ file, checksum, url, token, ...way }: Upload): Promise<Ste
     const body = { bytes: end - start, chunks, onBytes: countFrom(start, { ...way, checksum }) }
     const answer = await send({ method: 'PATCH', url, token, headers }, body)
     // The upload has failed, so the next run sends the file from the start.
-    if (answer.status === CHECKSUM_MISMATCH) way.journal.forget([way.key])
+    if (answer.status === CHECKSUM_MISMATCH) way.journal.startOver(way.key)
     if (answer.status !== 204) return answer
     noteResult(answer, way)
     isDeclared = true

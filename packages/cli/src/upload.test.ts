@@ -84,3 +84,43 @@ it('reads a small file once, for both its checksum and the request', async () =>
   })
   expect([code, said.match(/^opened film\.mp4$/gm)]).toEqual([0, ['opened film.mp4']])
 })
+
+it('repeats a creation without a response under the same key, even after it was killed', async () => {
+  const path = join(folder, 'note.txt')
+  writeFileSync(path, 'hello')
+  const keys: unknown[] = []
+  let child: ReturnType<typeof startCli>
+  const losses = [() => {}, () => child.kill('SIGKILL')]
+  const server = createServer(async (req, res) => {
+    const base = `http://${req.headers.host}`
+    if (req.url === '/api/v1/tokens') {
+      const token = { token: 'tmp_x', uploadUrl: `${base}/files/`, expiresAt: '2100-01-01T00:00:00.000Z' }
+      return res.writeHead(201, { 'Content-Type': 'application/json' }).end(JSON.stringify(token))
+    }
+    await req.toArray()
+    keys.push(req.headers['idempotency-key'])
+    const lose = losses.shift()
+    if (!lose) return res.writeHead(201, { Location: `${base}/files/1`, 'Upload-Offset': 5 }).end()
+    lose()
+    req.socket.destroy()
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const run = async () => {
+    child = startCli(['upload', path], {
+      SLUICE_CONFIG_DIR: folder,
+      SLUICE_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      SLUICE_PIPE_ID: 'pipe_a',
+      SLUICE_SENDER_TOKEN: 'sk_x',
+    })
+    child.stdout.resume()
+    child.stderr.resume()
+    const [code, signal] = await once(child, 'close')
+    return code ?? signal
+  }
+  expect([await run(), await run(), await run()]).toEqual(['SIGKILL', 0, 0])
+  server.close().closeAllConnections()
+  const [first, second, third, ofAnotherRun] = keys
+  expect(first).toEqual(expect.any(String))
+  expect([second, third]).toEqual([first, first])
+  expect(ofAnotherRun).not.toBe(first)
+})

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { readdirSync, statSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 import { type Command, EXIT, Failure, misused, readArguments, result, say, shown } from './command.ts'
@@ -93,8 +94,10 @@ function preparedWay(uploadUrl: string, files: LocalFile[]): Way {
     journal: {
       urlOf: () => uploadUrl,
       isDone: () => false,
+      creation: () => ({ key: randomUUID(), isRepeated: false }),
       begin: nothing,
       finish: nothing,
+      startOver: nothing,
       forget: nothing,
     },
     keyOf: ({ path }) => path,

@@ -84,7 +84,7 @@ export function fileIdOf(url: string | undefined): string | undefined {
 }
 
 /** `crypto.randomUUID` is missing on pages without TLS. */
-function newId(): string {
+export function newId(): string {
   return [...crypto.getRandomValues(new Uint8Array(16))]
     .map((byte) => byte.toString(16).padStart(2, '0'))
     .join('')

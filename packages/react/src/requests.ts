@@ -31,6 +31,8 @@ type Sent = {
   headers: Record<string, string>
   body?: Blob
   onProgress?(sentBytes: number): void
+  /** Called just before the server may get the request. */
+  onBegin?(): void
 }
 
 /**
@@ -99,10 +101,10 @@ export function createRequests({ tokens, transport, stopped, onWait }: Context) 
 
     /**
      * Sends the request once. Resolves to undefined if it failed and the next attempt is due: it may have changed the
-     * upload, so ask for the offset first. A creation is not aborted, because it may have succeeded.
+     * upload, so ask for the offset first. A creation without a body is not aborted, because it may have succeeded.
      */
     async send(
-      { method, url, headers, body, onProgress }: Sent,
+      { method, url, headers, body, onProgress, onBegin }: Sent,
       onAnswer?: (answer: Answer) => void,
     ): Promise<Answer | undefined> {
       const { token } = await persist(tokens.take, stopped, onWait)
@@ -112,7 +114,8 @@ export function createRequests({ tokens, transport, stopped, onWait }: Context) 
         xhr.setRequestHeader(name, value)
       await transport.beforeSend?.(xhr, method, stopped)
       stopped.throwIfAborted()
-      const answer = await exchange(xhr, body, onProgress, method === 'PATCH' ? stopped : undefined)
+      onBegin?.()
+      const answer = await exchange(xhr, body, onProgress, body && stopped)
       const told = answer && { method, ...answer }
       if (told) onAnswer?.(told)
       if (told && told.status < 300) return told

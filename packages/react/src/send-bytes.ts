@@ -14,6 +14,8 @@ type Sending = Pick<Context, 'stopped' | 'transport'> & {
   onAnswer(answer: Answer): void
 }
 
+export const OFFSET_STREAM = { 'Content-Type': 'application/offset+octet-stream' }
+
 /**
  * Sends a blob to its address, from the offset. Returns whether the server has all of it: otherwise, a request failed,
  * and the next attempt is due.
@@ -32,7 +34,7 @@ export async function sendBytes({
     const toBytes = checksum.endOfRequest(from, Math.min(from + chunkBytes, blob.size), blob.size)
     const isLast = toBytes === blob.size && way.endsFile()
     const headers = {
-      'Content-Type': 'application/offset+octet-stream',
+      ...OFFSET_STREAM,
       'Upload-Offset': String(from),
       ...(isLast && { 'Repr-Digest': await checksum.field(stopped) }),
     }

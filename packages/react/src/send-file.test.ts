@@ -1,12 +1,12 @@
 import { setMaxListeners } from 'node:events'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { FileChecksum } from './file-checksum.ts'
-import { sendFile } from './send-file.ts'
+import { SMALL_BYTES, sendFile } from './send-file.ts'
 import { tokensFor } from './tokens.ts'
 
 const ENDPOINT = 'https://sluice.test/pipes/p/files/'
 const UPLOAD = `${ENDPOINT}1`
-const BYTES = 10
+const BYTES = SMALL_BYTES + 1
 const HOUR_MS = 3_600_000
 
 /** The statuses of the backend and the server: undefined means no response. */
@@ -15,6 +15,7 @@ let server: number | undefined
 /** The bytes that the server has. */
 let confirmed: number
 let tokens: number
+let sent: { key: string | undefined; bytes: number }[]
 let asked: { method: string; at: number; authorization: string | undefined }[]
 let told: string[]
 let network: EventTarget
@@ -22,7 +23,7 @@ let network: EventTarget
 function answer(method: string, authorization: string | undefined, body: Blob | null = null) {
   asked.push({ method, at: Date.now(), authorization })
   if (server === undefined || server >= 300) return server
-  if (method === 'PATCH') confirmed += body!.size
+  confirmed += body?.size ?? 0
   return server
 }
 
@@ -44,6 +45,7 @@ class FakeXhr {
     return { Location: UPLOAD, 'Upload-Offset': String(confirmed) }[name] ?? null
   }
   send(body: Blob | null) {
+    sent.push({ key: this.headers['Idempotency-Key'], bytes: body?.size ?? 0 })
     const status = answer(this.method, this.headers.Authorization, body)
     this.status = status ?? 0
     this.responseText = status === 403 ? '{"detail":"It has a virus."}' : ''
@@ -58,6 +60,7 @@ beforeEach(() => {
   server = 200
   confirmed = 0
   tokens = 0
+  sent = []
   asked = []
   told = []
   network = new EventTarget()
@@ -91,6 +94,7 @@ function begin(url?: string, file = new Blob(['x'.repeat(BYTES)])) {
   const stop = sendFile({
     file,
     checksum: new FileChecksum(file),
+    key: 'key',
     metadata: { filename: 'film.mov' },
     hold: undefined,
     url,
@@ -120,6 +124,35 @@ it('creates an upload and sends its bytes', async () => {
   expect(methods()).toEqual(['token', 'POST', 'PATCH'])
   expect(asked.at(-1)!.authorization).toBe('Bearer tmp_1')
 })
+
+it('sends a small file in the request that creates its upload', async () => {
+  const { outcome } = begin(undefined, new Blob(['hello']))
+  await vi.advanceTimersByTimeAsync(0)
+  expect(outcome).toEqual(DONE)
+  expect(methods()).toEqual(['token', 'POST'])
+  expect(sent).toEqual([{ key: 'key', bytes: 5 }])
+})
+
+it.each([
+  [0, ['PATCH']],
+  [2, ['PATCH']],
+  [5, []],
+])(
+  'asks how far a small file came if its creation gets no response, and goes on after %i bytes',
+  async (arrived, after) => {
+    server = undefined
+    const { outcome } = begin(undefined, new Blob(['hello']))
+    await vi.advanceTimersByTimeAsync(0)
+    server = 200
+    confirmed = arrived
+    await vi.advanceTimersByTimeAsync(1000)
+    expect(outcome).toEqual(DONE)
+    // The first repetition follows at once.
+    expect(methods()).toEqual(['token', 'POST', 'POST', 'POST', ...after])
+    const creations = [5, 0, 0].map((bytes) => ({ key: 'key', bytes }))
+    expect(sent).toEqual([...creations, ...after.map(() => ({ key: undefined, bytes: 5 - arrived }))])
+  },
+)
 
 it('waits for the network for as long as necessary, and continues when the browser reports that it is back', async () => {
   backend = undefined

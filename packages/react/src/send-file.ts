@@ -5,13 +5,15 @@ import type { FileChecksum } from './file-checksum.ts'
 import type { Transport } from './file-upload.ts'
 import { persist } from './persist.ts'
 import { type Answer, createRequests, GONE, NATIVE_FETCH, offsetIn } from './requests.ts'
-import { sendBytes } from './send-bytes.ts'
+import { OFFSET_STREAM, sendBytes } from './send-bytes.ts'
 import { type Lane, type Lines, sendLanes } from './send-lanes.ts'
 import type { Tokens } from './tokens.ts'
 
 type Way = {
   file: Blob
   checksum: FileChecksum
+  /** The same for each attempt to create this upload, so that it is created once. */
+  key: string
   /** `filename`, `filetype`, and so on. */
   metadata: Record<string, string>
   /** Resolves when this list has locked the upload; nothing is sent before. */
@@ -30,13 +32,18 @@ type Way = {
   onFail(reason: Reason): void
 }
 
-const DELETE_PATIENCE_MS = 60_000
+const LATE_PATIENCE_MS = 60_000
+/**
+ * Files up to this size take hardly longer than their round trips: each is sent in the request that creates its upload,
+ * and one over each connection.
+ */
+export const SMALL_BYTES = 1024 ** 2
 
 /**
  * Sends a file until it is complete, starting at the server's offset. The returned function stops the upload; after
  * that, only a late URL is reported.
  */
-export function sendFile({ metadata, hold, lines, ...way }: Way): () => void {
+export function sendFile({ key, metadata, hold, lines, ...way }: Way): () => void {
   const { file, checksum, tokens, transport } = way
   const stopping = new AbortController()
   const stopped = stopping.signal
@@ -53,6 +60,7 @@ export function sendFile({ metadata, hold, lines, ...way }: Way): () => void {
   const requests = createRequests(context)
   let result: unknown
   let lacksOnlyDecision = false
+  let isFirstAttempt = true
 
   function noteAnswer(answer: Answer, url: string): void {
     result = resultOf(answer) ?? result
@@ -63,21 +71,53 @@ export function sendFile({ metadata, hold, lines, ...way }: Way): () => void {
   async function create(): Promise<Found | undefined> {
     const endpoint = await requests.endpoint()
     const divides = lines.connections > 1 && file.size >= MIN_BYTES_FOR_LANES
+    const isSmall = file.size <= Math.min(SMALL_BYTES, transport.chunkBytes ?? SMALL_BYTES)
+    // A repeated creation only asks how far the first one came.
+    const body = isFirstAttempt && isSmall && file.size > 0 ? file : undefined
+    isFirstAttempt = false
     const headers = {
+      'Idempotency-Key': key,
       'Upload-Length': String(file.size),
       'Upload-Metadata': encoded(metadata),
       ...(divides && { 'Upload-Lanes': String(LANES) }),
-      ...(file.size === 0 && { 'Repr-Digest': await checksum.field(stopped) }),
+      ...((body || file.size === 0) && { 'Repr-Digest': await checksum.field(stopped) }),
+      ...(body && OFFSET_STREAM),
     }
-    const answer = await requests.send({ method: 'POST', url: endpoint, headers }, (told) =>
-      noteAnswer(told, endpoint),
-    )
+    const creation = { method: 'POST', url: endpoint, headers } as const
+    let hasBegun = false
+    const onBegin = () => {
+      hasBegun = true
+    }
+    const answer = await requests
+      .send({ ...creation, ...(body && { body, onProgress, onBegin }) }, (told) => noteAnswer(told, endpoint))
+      .catch(async (error) => {
+        if (hasBegun && stopped.aborted) await learnUrl(creation)
+        throw error
+      })
     if (!answer) return undefined
     lacksOnlyDecision = false
-    const url = new URL(answer.header('Location') ?? '', endpoint).href
+    const url = locationOf(answer, endpoint)
     if (stopped.aborted) way.onLateUrl(url)
     stopped.throwIfAborted()
-    return { url, offset: 0, ...(answer.header('Upload-Lanes') && { lanes: answer.body }) }
+    const offset = Number(answer.header('Upload-Offset') ?? 0)
+    onProgress(offset)
+    return { url, offset, ...(answer.header('Upload-Lanes') && { lanes: answer.body }) }
+  }
+
+  /** For an upload that was stopped while its first request was sent: the server may have some of its bytes. */
+  async function learnUrl(creation: {
+    method: 'POST'
+    url: string
+    headers: Record<string, string>
+  }): Promise<void> {
+    const late = createRequests({
+      tokens,
+      transport,
+      stopped: AbortSignal.timeout(LATE_PATIENCE_MS),
+      onWait: () => {},
+    })
+    const answer = await late.send(creation).catch(() => undefined)
+    if (answer) way.onLateUrl(locationOf(answer, creation.url))
   }
 
   /** Returns undefined if the server no longer has the upload, so that it is created again. */
@@ -129,6 +169,9 @@ export function sendFile({ metadata, hold, lines, ...way }: Way): () => void {
   return () => stopping.abort()
 }
 
+const locationOf = (answer: Answer, endpoint: string): string =>
+  new URL(answer.header('Location') ?? '', endpoint).href
+
 /** `lanes` is set if the file has lanes: the list of them, or an empty string if it has to be requested. */
 type Found = { url: string; offset: number; lanes?: string }
 
@@ -141,7 +184,7 @@ export async function deleteUpload(url: string, tokens: Tokens, transport: Trans
     // The previous request has not ended yet.
     if (status === 423) throw new TypeError('The upload is busy.')
   }
-  await persist(ask, AbortSignal.timeout(DELETE_PATIENCE_MS), () => {}).catch(() => undefined)
+  await persist(ask, AbortSignal.timeout(LATE_PATIENCE_MS), () => {}).catch(() => undefined)
 }
 
 function tellAnswer({ onAnswer }: Transport, answer: Answer, url: string, ofFile?: number): void {

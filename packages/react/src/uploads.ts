@@ -16,7 +16,7 @@ import type { FileUpload, UploadOptions, UploadState } from './file-upload.ts'
 import { holdUpload } from './hold-upload.ts'
 import { openKeptUploads } from './kept-uploads.ts'
 import { restoreUploads } from './restore-uploads.ts'
-import { deleteUpload, sendFile } from './send-file.ts'
+import { deleteUpload, SMALL_BYTES, sendFile } from './send-file.ts'
 import { tokensFor } from './tokens.ts'
 
 /**
@@ -28,8 +28,6 @@ export type Uploads = ReturnType<typeof createUploads>
 
 const KEEP_BYTES = 1024 ** 3
 const DEFAULT_PLACE = 'default'
-/** Smaller files take hardly longer than their round trips, so one is sent over each connection. */
-const SMALL_BYTES = 1024 ** 2
 /** Changes within a frame are reported together. */
 const FRAME_MS = 16
 /** Distinguishes uploads added at the same time, so that they are listed in the same order after a reload. */
@@ -98,6 +96,7 @@ export function createUploads(options: UploadOptions = {}) {
     entry.stop = sendFile({
       file: entry.file!,
       checksum: entry.checksum,
+      key: entry.upload.id,
       metadata: metadataOf(entry.upload),
       hold: entry.hold,
       url: entry.url,

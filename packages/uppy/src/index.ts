@@ -1,7 +1,7 @@
 import type { BasePlugin, Body, Meta, Uppy, UppyFile } from '@uppy/core'
 import { createBatches } from '../../react/src/batches.ts'
 import { CONNECTIONS, PARALLEL } from '../../react/src/connections.ts'
-import { fileIdOf, metadataOf } from '../../react/src/entries.ts'
+import { fileIdOf, metadataOf, newId } from '../../react/src/entries.ts'
 import { FileChecksum } from '../../react/src/file-checksum.ts'
 import type { UploadOptions } from '../../react/src/file-upload.ts'
 import { holdUpload } from '../../react/src/hold-upload.ts'
@@ -44,8 +44,8 @@ export const keepFiles: object = {
 const WARNING_MS = 5000
 
 type File<M extends Meta, B extends Body> = UppyFile<M, B> & { sluice?: Noted }
-/** Part of the file's state, so that Golden Retriever keeps it. */
-type Noted = { url?: string; batch?: string }
+/** Part of the file's state, so that Golden Retriever keeps it. `key`: the key of the upload's creation. */
+type Noted = { key?: string; url?: string; batch?: string }
 type Transfer = { checksum?: FileChecksum; stop?: () => void; end(): void }
 
 /** Does not extend Uppy's base class, so that pages with Uppy's prebuilt bundle can use it too. */
@@ -146,9 +146,12 @@ class Sluice<M extends Meta, B extends Body> {
     const hold = (url: string) => holdUpload(url, stopping.signal)
     let held = file.sluice?.url ? hold(file.sluice.url) : undefined
     transfer.checksum ??= new FileChecksum(data)
+    const { key = newId() } = file.sluice ?? {}
+    this.#note(id, { key })
     const stop = sendFile({
       file: data,
       checksum: transfer.checksum,
+      key,
       metadata: this.#metadataOf(file),
       hold: held,
       url: file.sluice?.url,
