@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { expect, it } from 'vitest'
 import { credentialsFields } from './credentials-fields.ts'
 import { whyUnreachable } from './federation.ts'
@@ -29,12 +30,19 @@ const issuer = 'https://sluice.example.com'
 const subject = 'workspace:1:data-store:2'
 const place = {
   bucket: 'media',
-  prefix: 'a$b/',
+  prefix: "a$b's %{c}/",
   region: 'eu-central-1',
   encryption: null,
   uses: [],
   assumedRole: null,
   identity: { issuer, subject },
+}
+
+/** The arguments of each aws command, as a shell passes them on. */
+function argumentsOf(commands: string): string[][] {
+  const print = `aws() { for one; do printf '%s\\0' "$one"; done; printf '\\n\\0'; }\n`
+  const printed = execFileSync('sh', ['-c', print + commands], { encoding: 'utf8' })
+  return printed.split('\0\n\0').map((all) => all.split('\0'))
 }
 
 it('shows a trust policy for one Data Store, as a command and for Terraform', () => {
@@ -45,10 +53,10 @@ it('shows a trust policy for one Data Store, as a command and for Terraform', ()
     endpoint: 'https://s3.eu-central-1.amazonaws.com',
     federation: { role },
   })
-  const [trust, policy] = steps[0]!.code
-    .match(/'\{[\s\S]*?\n\}'/g)!
-    .map((text) => JSON.parse(text.slice(1, -1)))
-  expect(steps[0]!.code).toContain('--role-name sluice ')
+  const [, create = [], put = []] = argumentsOf(steps[0]!.code)
+  expect(create).toEqual(expect.arrayContaining(['--role-name', 'sluice', '--path', '/teams/media/']))
+  expect(steps[1]!.code).toMatch(/^ +path += "\/teams\/media\/"$/m)
+  const [trust, policy] = [create, put].map((all) => JSON.parse(all.at(-1)!))
   expect(trust.Statement).toMatchObject([
     {
       Principal: { Federated: 'arn:aws:iam::123456789012:oidc-provider/sluice.example.com' },
@@ -61,8 +69,8 @@ it('shows a trust policy for one Data Store, as a command and for Terraform', ()
     },
   ])
   // biome-ignore lint/suspicious/noTemplateCurlyInString: IAM's notation for a dollar sign.
-  expect(policy.Statement[0].Resource).toEqual(['arn:aws:s3:::media/a${$}b/*'])
-  expect(steps[1]!.code).toContain('media/a$${$}b/*')
+  expect(policy.Statement[0].Resource).toEqual(["arn:aws:s3:::media/a${$}b's %{c}/*"])
+  expect(steps[1]!.code).toContain("media/a$${$}b's %%{c}/*")
 })
 
 it.each([
@@ -72,14 +80,22 @@ it.each([
     null,
     ['<client id>', 'storageAccounts/acme/', '/containers/media'],
   ],
-  [
-    'gcs',
-    'https://storage.googleapis.com',
-    null,
-    [`<project number>/locations/global/workloadIdentityPools/sluice/subject/${subject}`],
-  ],
+  ['gcs', 'https://storage.googleapis.com', null, []],
 ] as const)('names issuer and subject for %s', (provider, endpoint, federation, parts) => {
   for (const { code } of trustSteps({ ...place, provider, endpoint, federation }))
     for (const part of [issuer, subject, ...parts.slice(provider === 'azure' ? 1 : 0)])
       expect(code).toContain(part)
+})
+
+it('grants roles in Google Cloud to a principal of the pool, which Terraform creates first', () => {
+  const federation = {
+    identityProvider: 'projects/12/locations/global/workloadIdentityPools/media/providers/sluice',
+    serviceAccount: 'sluice@acme.iam.gserviceaccount.com',
+  }
+  const endpoint = 'https://storage.googleapis.com'
+  const [gcloud, terraform] = trustSteps({ ...place, provider: 'gcs', endpoint, federation })
+  expect(gcloud!.code).toContain(
+    `projects/12/locations/global/workloadIdentityPools/media/subject/${subject}`,
+  )
+  expect(terraform!.code).toContain(`\${google_iam_workload_identity_pool.sluice.name}/subject/${subject}`)
 })

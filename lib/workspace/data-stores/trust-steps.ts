@@ -21,11 +21,26 @@ export function trustSteps(place: Place): TrustStep[] {
 
 const json = (value: object): string => JSON.stringify(value, null, 2)
 const indent = (text: string): string => text.replaceAll('\n', '\n  ')
+/** For a shell, which would end the text at an apostrophe, as a prefix may contain one. */
+const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
+
+/** The name and the path of a role, which together are the end of its ARN. */
+function splitRole(arn: string | undefined): { name: string; path: string } {
+  const whole = arn?.split(':role/')[1] ?? 'sluice'
+  const name = whole.split('/').at(-1)!
+  return { name, path: `/${whole.slice(0, -name.length)}` }
+}
+
+function createRole({ name, path }: { name: string; path: string }, trust: object, policy: string): string {
+  const option = path === '/' ? '' : ` --path ${path}`
+  return `aws iam create-role --role-name ${name}${option} --assume-role-policy-document ${quoted(json(trust))}
+aws iam put-role-policy --role-name ${name} --policy-name uploads --policy-document ${quoted(policy)}`
+}
 
 function trustInAws(place: Place): TrustStep[] {
   const { identity, region, federation } = place
-  const [, account = '<account>', path = 'sluice'] = /::(\d*):role\/(.+)$/.exec(federation?.role ?? '') ?? []
-  const name = path.split('/').at(-1)!
+  const [, account = '<account>'] = /::(\d*):role\//.exec(federation?.role ?? '') ?? []
+  const role = splitRole(federation?.role)
   const host = new URL(identity.issuer).host
   const provider = `arn:${partitionOf(region).name}:iam::${account}:oidc-provider/${host}`
   const trustOf = (Federated: string) => ({
@@ -46,8 +61,7 @@ function trustInAws(place: Place): TrustStep[] {
     {
       title: 'AWS CLI',
       code: `aws iam create-open-id-connect-provider --url ${identity.issuer} --client-id-list ${AWS_AUDIENCE}
-aws iam create-role --role-name ${name} --assume-role-policy-document '${json(trustOf(provider))}'
-aws iam put-role-policy --role-name ${name} --policy-name uploads --policy-document '${policy}'`,
+${createRole(role, trustOf(provider), policy)}`,
     },
     {
       title: 'Terraform',
@@ -57,7 +71,8 @@ aws iam put-role-policy --role-name ${name} --policy-name uploads --policy-docum
 }
 
 resource "aws_iam_role" "sluice" {
-  name               = "${name}"
+  name               = "${role.name}"
+  path               = "${role.path}"
   assume_role_policy = <<-JSON
   ${indent(json(trustOf(`\${aws_iam_openid_connect_provider.sluice.arn}`)))}
   JSON
@@ -66,7 +81,7 @@ resource "aws_iam_role" "sluice" {
 resource "aws_iam_role_policy" "uploads" {
   role   = aws_iam_role.sluice.id
   policy = <<-JSON
-  ${indent(policy.replaceAll(`\${`, () => `$\${`))}
+  ${indent(policy.replace(/[$%](?=\{)/g, '$&$&'))}
   JSON
 }`,
     },
@@ -75,7 +90,6 @@ resource "aws_iam_role_policy" "uploads" {
 
 /** For a role that trusts this server's own identity, which only its operator knows. */
 function trustInServer(role: string, place: Place): TrustStep[] {
-  const name = role.split('/').at(-1)
   const trust = {
     Version: '2012-10-17',
     Statement: [
@@ -90,8 +104,7 @@ function trustInServer(role: string, place: Place): TrustStep[] {
   return [
     {
       title: 'AWS CLI',
-      code: `aws iam create-role --role-name ${name} --assume-role-policy-document '${json(trust)}'
-aws iam put-role-policy --role-name ${name} --policy-name uploads --policy-document '${leastPolicy(place)}'`,
+      code: createRole(splitRole(role), trust, leastPolicy(place)),
     },
   ]
 }
@@ -161,9 +174,12 @@ function trustInGoogle({ identity, federation, bucket }: Place): TrustStep[] {
     federation?.identityProvider ?? '',
   )
   const [, project = '<project number>', pool = 'sluice', provider = 'sluice'] = names ?? []
-  const principal = `principal://iam.googleapis.com/projects/${project}/locations/global/workloadIdentityPools/${pool}/subject/${subject}`
+  const principalIn = (poolName: string) => `principal://iam.googleapis.com/${poolName}/subject/${subject}`
+  const principal = principalIn(`projects/${project}/locations/global/workloadIdentityPools/${pool}`)
+  // Refers to the pool, so that Terraform creates it first: Google refuses principals of a pool that does not exist.
+  const planned = principalIn(`\${google_iam_workload_identity_pool.sluice.name}`)
   const account = federation?.serviceAccount
-  const member = account ? `serviceAccount:${account}` : principal
+  const memberOr = (principal: string) => (account ? `serviceAccount:${account}` : principal)
   const condition = `assertion.sub.startsWith('${subject.replace(/data-store:.*/, '')}')`
   const impersonation = account
     ? `\ngcloud iam service-accounts add-iam-policy-binding ${account} \\
@@ -177,7 +193,7 @@ gcloud iam workload-identity-pools providers create-oidc ${provider} --location=
   --workload-identity-pool=${pool} --issuer-uri=${issuer} \\
   --attribute-mapping=google.subject=assertion.sub --attribute-condition="${condition}"
 gcloud storage buckets add-iam-policy-binding gs://${bucket} --role=roles/storage.objectCreator \\
-  --member=${member}${impersonation}`,
+  --member=${memberOr(principal)}${impersonation}`,
     },
     {
       title: 'Terraform',
@@ -198,7 +214,7 @@ resource "google_iam_workload_identity_pool_provider" "sluice" {
 resource "google_storage_bucket_iam_member" "sluice" {
   bucket = "${bucket}"
   role   = "roles/storage.objectCreator"
-  member = "${member}"
+  member = "${memberOr(planned)}"
 }${
         account
           ? `
@@ -206,7 +222,7 @@ resource "google_storage_bucket_iam_member" "sluice" {
 resource "google_service_account_iam_member" "sluice" {
   service_account_id = "projects/-/serviceAccounts/${account}"
   role               = "roles/iam.workloadIdentityUser"
-  member             = "${principal}"
+  member             = "${planned}"
 }`
           : ''
       }`,
