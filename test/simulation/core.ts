@@ -299,6 +299,7 @@ const EMPTY = [
   'usage_days',
   'rate_limits',
   'file_decisions',
+  'creation_keys',
   'files',
 ]
   .map((table) => `delete from ${table}`)

@@ -62,6 +62,7 @@ const habitsOf = ({ bytes, destinations = 1 }: Plot): Habits => ({
   gated: true,
   verifies: false,
   hashes: true,
+  keyed: true,
   destinations: Array.from({ length: destinations }, () => ({
     required: true,
     provider: 'aws',

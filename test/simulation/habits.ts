@@ -13,6 +13,8 @@ type DestinationHabits = SiteOptions['destinations'][number] & { fates: number[]
 export type Habits = Omit<SiteOptions, 'destinations'> & {
   destinations: DestinationHabits[]
   plans: UploadPlan[]
+  /** Whether TUS clients repeat a creation under the same key. */
+  keyed: boolean
   /** The things that this run treats differently from others of their kind. */
   swarm: Swarm
   /** How far each node's clock is off. */
@@ -57,6 +59,7 @@ export function drawHabits(choices: Choices): Habits {
     verifies: !joins && choices.percent(20),
     // Not a choice of its own, so that it does not change the other choices of a seed.
     hashes: !joins && swarm.below(2, 'hashes') === 1,
+    keyed: swarm.below(2, 'keys') === 1,
     destinations,
     plans: drawPlans(choices, { competes, joins, idles }),
     swarm,

@@ -21,8 +21,11 @@ import {
 import type { Host } from './scheduler.ts'
 import { endOf, SentParts, startOf } from './sent-parts.ts'
 import type { BucketRequest } from './simulated-bucket.ts'
-import { DECLARED, type SimulatedClient } from './simulated-client.ts'
+import { DECLARED, type SimulatedClient, type UploadPlan } from './simulated-client.ts'
 import type { World } from './world.ts'
+
+/** The protocols whose clients send a key. */
+const KEYED: UploadPlan['protocol'][] = ['tus', 'lanes']
 
 /** What must hold after every step. */
 export class Invariants {
@@ -54,7 +57,20 @@ export class Invariants {
       this.#checkBuckets(file)
       if (was) checkChange(was, file, { by, holder: this.#holderOf(was) })
     }
+    if (this.#world.habits.keyed) this.#checkCreatedOnce()
     checkUsage(this.ledger, this.#world.habits.quotaBytes)
+  }
+
+  #checkCreatedOnce(): void {
+    const there = this.ledger.files.filter(
+      ({ status, erased }) => !erased && !['failed', 'expired', 'canceled'].includes(status),
+    )
+    for (const { name } of this.#world.clients.filter(({ plan }) => KEYED.includes(plan.protocol)))
+      assertHolds(
+        'a repeated creation makes one file',
+        there.filter(({ filename }) => filename === name).length <= 1,
+        () => `there are two files named ${name}`,
+      )
   }
 
   nameOf(fileId: string): string {

@@ -184,4 +184,24 @@ export const DESTINATION_FAULTS: PlantedFault[] = [
     withinSeeds: 200,
     edits: [{ find: 'if (native) for (const chunk of chunks) update(chunk)', replace: '' }],
   },
+  {
+    name: 'a repeated creation makes another file',
+    withinSeeds: 200,
+    edits: [
+      {
+        find: 'return idempotencyKey && uuidFrom(right.pipe.id, senderId, subject, idempotencyKey)',
+        replace: 'return idempotencyKey && uuidFrom(right.pipe.id, senderId, subject, String(Math.random()))',
+      },
+    ],
+  },
+  {
+    name: 'a repeated creation returns a file that has ended',
+    withinSeeds: 500,
+    edits: [
+      {
+        find: "(f.decision = 'rejected'\n        or f.status in",
+        replace: '(true\n        or f.status in',
+      },
+    ],
+  },
 ]

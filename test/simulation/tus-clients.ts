@@ -31,6 +31,7 @@ export class TusClient extends SimulatedClient {
       ...this.metadata,
       ...this.declaration,
       ...this.creation,
+      ...(this.world.habits.keyed && { 'idempotency-key': this.name }),
     })
     if (reply === 'nothing' || reply.status !== 201) return undefined
     this.fileId = this.addressOf(reply)
