@@ -4,6 +4,7 @@ import type { DemoDocument } from '#lib/dashboard/demo/ensure-demo.ts'
 import { makeRefusedPipe } from '../../test/support/addresses.ts'
 import { beginUpload, tokenFor, uploadEmpty } from '../../test/support/begin-upload.ts'
 import { api, expect, test } from '../../test/support/browser.ts'
+import { isCut } from '../../test/support/is-cut.ts'
 
 async function newPipe(demo: DemoDocument, name: string) {
   const fields = { name, dataStoreId: demo.dataStoreId, source: { http: true } }
@@ -146,12 +147,7 @@ test('at 1024 pixels and on a phone, file names of usual length are not cut', as
     await page.setViewportSize({ width, height: 768 })
     for (const path of [`files?pipeId=${id}`, `pipes/${id}`]) {
       await page.goto(`/dashboard/${path}`)
-      const isCut = await name.evaluate((link) => {
-        const cell = link.closest('td')!
-        const boxes = [cell, ...cell.querySelectorAll('*')].filter((box) => box.contains(link))
-        return boxes.some(({ scrollWidth, clientWidth }) => clientWidth > 0 && scrollWidth > clientWidth)
-      })
-      expect(isCut, `${path} at ${width} pixels`).toBe(false)
+      expect(await isCut(name), `${path} at ${width} pixels`).toBe(false)
     }
     if (width > 390) await expect(page.getByRole('button', { name: 'Find Ctrl K' })).toBeVisible()
   }
@@ -166,15 +162,7 @@ test('at 1024 pixels, webhooks show the path of their receiver', async ({ owner:
   await page.goto(`/dashboard/webhooks?pipeId=${id}`)
   const path = page.getByRole('table').getByText('/webhooks/orders')
   await expect(path).toBeVisible()
-  const { right, edge } = await path.evaluate((shown) => {
-    const text = document.createRange()
-    text.selectNodeContents(shown)
-    return {
-      right: text.getBoundingClientRect().right,
-      edge: shown.closest('td')!.getBoundingClientRect().right,
-    }
-  })
-  expect(right).toBeLessThanOrEqual(edge)
+  expect(await isCut(path)).toBe(false)
 })
 
 test('on a phone, a Sender has two lines', async ({ owner: page, demo }) => {
@@ -199,16 +187,7 @@ test('the whole detail of a change is in the audit log', async ({ owner: page, d
     await page.keyboard.press('Enter')
     const last = row.getByText('https://shop-8.example')
     await expect(last).toBeVisible()
-    const isCut = await last.evaluate((shown) => {
-      const boxes = [shown.closest('td')!, ...shown.closest('td')!.querySelectorAll('*')]
-      return boxes.some(
-        (box) =>
-          box.contains(shown) &&
-          box.clientWidth > 0 &&
-          (box.scrollWidth > box.clientWidth || box.scrollHeight > box.clientHeight + 1),
-      )
-    })
-    expect(isCut, `at ${width} pixels`).toBe(false)
+    expect(await isCut(last), `at ${width} pixels`).toBe(false)
   }
 })
 
