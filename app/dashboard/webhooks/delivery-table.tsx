@@ -63,12 +63,15 @@ function EventLink({ delivery: { id, eventId, fileId, event, test }, name, query
   )
 }
 
-/** The path tells receivers at one host apart, so it has its own lines. */
+/** The path tells receivers at one host apart, so it has its own line. */
 function Receiver({ url }: { url: URL }) {
   return (
     <>
       {url.host}
-      <span className="text-ink-faint @min-[44rem]:line-clamp-2 @min-[44rem]:whitespace-normal @min-[44rem]:break-all @min-[44rem]:text-xs">
+      <span
+        title={url.href}
+        className="text-ink-faint @min-[44rem]:line-clamp-1 @min-[44rem]:whitespace-normal @min-[44rem]:break-all @min-[44rem]:text-xs"
+      >
         {url.pathname}
       </span>
     </>
