@@ -14,7 +14,7 @@ import { type AzureStorage, startAzureStorage } from '../test/support/azure-stor
 import { openTestDatabase } from '../test/support/databases.ts'
 import { type GoogleCloud, startGoogleCloud } from '../test/support/google-cloud.ts'
 import { longUnless } from '../test/support/long.ts'
-import { fileIdOf } from '../test/support/tus-client.ts'
+import { fileIdOf, metadata } from '../test/support/tus-client.ts'
 import {
   createSite,
   openTestBucket,
@@ -116,6 +116,17 @@ describe('a file that goes to S3, Azure and Google', () => {
     const url = await upload(whole, cutAt)
     expect(await statesOf(url)).toEqual(['transferred', 'transferred', 'transferred'])
     await expectAt(url, whole, 's3', 'azure', 'google')
+  })
+
+  it('has the key that Azure gives it, which does not end in a dot', async () => {
+    await sendTo(required(ids.azure))
+    const client = await site.client(node)
+    const whole = randomBytes(10)
+    const url = await client.begin(10, { 'Upload-Metadata': metadata({ filename: 'report.' }) })
+    expect((await client.patch(url, 0, whole)).status).toBe(204)
+    const asked = sql`select key from file_destinations where file_id = ${fileIdOf(url)}::uuid`
+    const [found] = await rows<{ key: string }>(database.db, asked)
+    expect(azure.blobs.get(found!.key)?.bytes.equals(whole)).toBe(true)
   })
 
   it('is rejected before its first byte if a blob could not have its settings', async () => {

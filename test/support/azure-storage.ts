@@ -49,7 +49,8 @@ export async function startAzureStorage(clock: Clock) {
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = new URL(request.url!, 'http://azure')
     const [, account, container, ...name] = url.pathname.split('/')
-    const key = decodeURIComponent(name.join('/'))
+    // Dots at the end of a name are dropped: https://github.com/Azure/azure-storage-ruby/issues/191
+    const key = decodeURIComponent(name.join('/')).replace(/\.+(?=\/|$)/g, '')
     const operation = operationOf(request.method!, url, key)
     let answer: Answer
     try {

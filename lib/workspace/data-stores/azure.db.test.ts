@@ -77,6 +77,7 @@ describeWithDatabase('a Data Store in Azure Blob Storage', (database) => {
     ['a connection string', { storageAccountKey: `AccountKey=${ACCOUNT_KEY}` }, 'AccountKey='],
     ['half a SAS', { sasToken: 'sv=2022-11-02' }, 'is not a SAS'],
     ['no container name', { sasToken, bucket: 'My_Uploads' }, 'is not a container name'],
+    ['a folder that ends in a dot', { sasToken, prefix: 'v1./' }, 'must not contain ./'],
     [
       'a path as endpoint',
       { sasToken, endpoint: 'https://a.blob.core.windows.net/b/c' },

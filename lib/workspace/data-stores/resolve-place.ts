@@ -6,6 +6,7 @@ import { ENDPOINT_EXAMPLES, PRESETS } from './presets.ts'
 type Given = {
   provider: ProviderName
   bucket: string
+  prefix?: string | undefined
   endpoint?: string | undefined
   region?: string | undefined
   forcePathStyle?: boolean | undefined
@@ -50,13 +51,15 @@ const AZURE_ACCOUNT = /^[a-z0-9]{3,24}$/
 /** https://learn.microsoft.com/rest/api/storageservices/naming-and-referencing-containers--blobs--and-metadata */
 const AZURE_CONTAINER = /^(?=.{3,63}$)[a-z0-9]+(-[a-z0-9]+)*$/
 
-function azureFaults({ bucket, forcePathStyle = true }: Given): FieldError[] {
+function azureFaults({ bucket, prefix = '', forcePathStyle = true }: Given): FieldError[] {
   const faults: FieldError[] = []
   if (!AZURE_CONTAINER.test(bucket))
     faults.push({
       field: 'bucket',
       message: 'is not a container name, which has 3 to 63 lower-case letters, digits and single hyphens',
     })
+  if (prefix.includes('./'))
+    faults.push({ field: 'prefix', message: 'must not contain ./, because Azure drops dots before a /' })
   if (!forcePathStyle)
     faults.push({ field: 'forcePathStyle', message: 'must be true: Azure has containers in the path only' })
   return faults

@@ -144,7 +144,12 @@ it('never shortens a name to a single dot', () => {
 
 it('never puts two dots side by side', () => {
   const key = renderObjectKey('{file_id}/{filename}{filename}', { ...parts, filename: '.a.' })!
-  expect(key).toBe(`${parts.fileId}/.a.a.`)
+  expect(key).toBe(`${parts.fileId}/.a.a_`)
+})
+
+it('never ends a folder or the filename with a dot, which Azure would drop', () => {
+  const key = renderObjectKey('{path}/{file_id}/{filename}', { ...parts, folder: 'etc./a', filename: 'b.' })
+  expect(key).toBe(`etc_/a/${parts.fileId}/b_`)
 })
 
 it.each([

@@ -111,8 +111,10 @@ export type KeyParts = FileFacts & {
 export function renderObjectKey(template: string, parts: KeyParts): string | undefined {
   const pieces = parse(parts.folder === '' ? template.replaceAll(FOLDER, '') : template)
   const values = valuesOf(parts)
-  const fill = (filename: string) =>
-    withoutDotSegments(parts.prefix + parts.keyPrefix + fillIn(pieces, { ...values, filename }))
+  const fill = (filename: string) => {
+    const filled = withoutLastDots(fillIn(pieces, { ...values, filename }))
+    return withoutDotSegments(parts.prefix + parts.keyPrefix + filled)
+  }
   const room = roomForFilename(fill(FILENAME_MARK))
   const key = fill(shortenFilename(values.filename, Math.max(room, SHORTEST_FILENAME_BYTES)))
   return parts.folder === '' || fits(key) ? key : undefined
@@ -139,4 +141,9 @@ function roomForFilename(key: string): number {
 /** Parts may start or end with a dot, so joining `a/.` and `./b` would produce `a/../b`. */
 function withoutDotSegments(key: string): string {
   return key.replace(/\.{2,}/g, '.').replace(/(?<=^|\/)\.(?=\/)/g, '_')
+}
+
+/** Azure drops dots at the end of a segment, and Windows has no such names. All destinations have the same key. */
+function withoutLastDots(text: string): string {
+  return text.replace(/\.(?=\/|$)/g, '_')
 }
