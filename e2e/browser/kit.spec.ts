@@ -43,7 +43,7 @@ test('several files are uploaded, paused, resumed and canceled with the keyboard
   await expectAccessible(page, 'uploads that are done')
 })
 
-test('an upload canceled while it is being created is deleted, and a paused one continues at its address', async ({
+test('an upload canceled while it is being created is deleted, and one that was paused continues at its address', async ({
   demo,
   page,
 }) => {
@@ -58,16 +58,21 @@ test('an upload canceled while it is being created is deleted, and a paused one 
   })
   await page
     .getByLabel('Choose files')
-    .setInputFiles([file('given-up.txt', 2 * MIB), file('paused.txt', 2 * MIB)])
-  await expect.poll(customer.statuses).toEqual({ 'given-up.txt': 'uploading', 'paused.txt': 'uploading' })
+    .setInputFiles(['given-up.txt', 'paused.txt', 'resumed.txt'].map((name) => file(name, 2 * MIB)))
+  const sending = { 'given-up.txt': 'uploading', 'paused.txt': 'uploading', 'resumed.txt': 'uploading' }
+  await expect.poll(customer.statuses).toEqual(sending)
   await page.getByRole('button', { name: 'Cancel given-up.txt' }).click()
-  await page.getByRole('button', { name: 'Pause paused.txt' }).click()
+  for (const name of ['paused.txt', 'resumed.txt'])
+    await page.getByRole('button', { name: `Pause ${name}` }).click()
+  await page.getByRole('button', { name: 'Resume resumed.txt' }).click()
   gate.resolve()
-  await expect.poll(customer.statuses).toEqual({ 'given-up.txt': 'canceled', 'paused.txt': 'uploading' })
+  await expect
+    .poll(customer.statuses)
+    .toEqual({ 'given-up.txt': 'canceled', 'paused.txt': 'uploading', 'resumed.txt': 'transferred' })
   await page.getByRole('button', { name: 'Resume paused.txt' }).click()
-  await expect(page.getByRole('listitem')).toContainText('Uploaded')
+  await expect(page.getByRole('listitem').filter({ hasText: 'Uploaded' })).toHaveCount(2)
   const { data } = await api<{ data: unknown[] }>(demo, 'GET', `/files?pipeId=${customer.pipeId}`)
-  expect(data).toHaveLength(2)
+  expect(data).toHaveLength(3)
 })
 
 test('a refused upload shows the reason and can be retried, even after a reload', async ({ demo, page }) => {

@@ -6,8 +6,7 @@ import type { SealedDataStore } from '../workspace/data-stores/sealed-data-store
 import type { Quota } from '../workspace/usage/reserve.ts'
 import type { Bucket } from './bucket-port.ts'
 import type { Leases } from './lease/leases.ts'
-import type { EmitCreated } from './ledger/insert-upload.ts'
-import type { InsertUpload } from './ledger/repeated-creation.ts'
+import type { EmitCreated, Insertion } from './ledger/insert-upload.ts'
 import type { CreationRight, UploadRights } from './ledger/upload-rights.ts'
 import type { UploadRow, UploadToken } from './ledger/upload-rows.ts'
 import type { Whole } from './ledger/whole-files.ts'
@@ -72,7 +71,7 @@ export type UploadContext = {
   budget: MemoryBudget
   leases: Leases
   rights: UploadRights
-  insertUpload: InsertUpload
+  insertUpload(insertion: Insertion): Promise<void>
   /** Returns false if the lease was lost. */
   recordWhole(whole: Whole): Promise<boolean>
   /**

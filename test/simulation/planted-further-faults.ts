@@ -189,8 +189,8 @@ export const DESTINATION_FAULTS: PlantedFault[] = [
     withinSeeds: 200,
     edits: [
       {
-        find: 'return idempotencyKey && uuidFrom(right.pipe.id, senderId, subject, idempotencyKey)',
-        replace: 'return idempotencyKey && uuidFrom(right.pipe.id, senderId, subject, String(Math.random()))',
+        find: 'return idempotencyKey && uuidFrom(pipe.id, token.senderId, token.subject, idempotencyKey)',
+        replace: 'return idempotencyKey && uuidFrom(pipe.id, String(Math.random()))',
       },
     ],
   },
@@ -199,8 +199,8 @@ export const DESTINATION_FAULTS: PlantedFault[] = [
     withinSeeds: 500,
     edits: [
       {
-        find: "(f.decision = 'rejected'\n        or f.status in",
-        replace: '(true\n        or f.status in',
+        find: "(f.decision = 'rejected'\n",
+        replace: '(true\n',
       },
     ],
   },

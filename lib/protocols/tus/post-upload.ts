@@ -1,7 +1,8 @@
 import { createFinal } from '../../concatenation/create-final.ts'
 import { assertMayConcatenate } from '../../concatenation/may-concatenate.ts'
-import { hours } from '../../platform/kernel/clock.ts'
-import { SluiceError } from '../../platform/kernel/errors.ts'
+import { hours, seconds } from '../../platform/kernel/clock.ts'
+import { notNow, SluiceError } from '../../platform/kernel/errors.ts'
+import { uuidv7Ms } from '../../platform/kernel/ids.ts'
 import { noteRequest } from '../../platform/kernel/request-context.ts'
 import { expireSoon, failInterrupted } from '../../uploads/endings/end-upload.ts'
 import { createUpload, type Declared } from '../../uploads/opening/create-upload.ts'
@@ -67,7 +68,8 @@ export async function postUpload(
   const incoming = hasBody || lengthBytes === 0 ? { bytes } : undefined
   const made = await createUpload(context, right, { ...declared, lanes }, incoming)
   noteRequest({ fileId: made.fileId })
-  if (made.isRepeated) return describeAgain(context, uploadUrl, { ...request, fileId: made.fileId }, declared)
+  if (made.isRepeated)
+    return describeAgain(context, uploadUrl, { ...request, fileId: made.fileId }, { ...declared, lanes })
   const location = { Location: uploadAddress(uploadUrl, request.pipeId, made.fileId) }
   const { upload } = made
   if (!upload) {
@@ -113,14 +115,22 @@ async function describeAgain(
   context: UploadContext,
   uploadUrl: string,
   request: UploadRequest,
-  { lengthBytes, uploadMetadataHeader }: Pick<Declared, 'lengthBytes' | 'uploadMetadataHeader'>,
+  asked: Pick<Declared, 'lengthBytes' | 'uploadMetadataHeader' | 'concat'> & { lanes: number | undefined },
 ): Promise<UploadResponse> {
   const { upload } = await lookUp(context, request)
-  if (upload.lengthBytes !== lengthBytes || upload.uploadMetadataHeader !== uploadMetadataHeader)
+  // A length that was deferred may have been declared since.
+  const isAsLong = asked.lengthBytes === null || asked.lengthBytes === upload.lengthBytes
+  const isAlike = asked.uploadMetadataHeader === upload.uploadMetadataHeader && asked.concat === upload.concat
+  if (!isAsLong || !isAlike)
     throw new SluiceError(
       'invalid_header',
       'This Idempotency-Key was used for another file within the last day.',
     )
+  const ageMs = context.clock.now() - uuidv7Ms(upload.id)
+  if (asked.lanes && !upload.lanes && ageMs < DIVIDING_MS)
+    throw notNow('The first request may still be dividing the file. Try again in a moment.', {
+      'Retry-After': '2',
+    })
   const { pipeId } = request
   const headers = {
     Location: uploadAddress(uploadUrl, pipeId, upload.id),
@@ -134,6 +144,8 @@ async function describeAgain(
     : { status: 201, headers }
 }
 
+/** Longer than it takes to divide a file into lanes. */
+const DIVIDING_MS = seconds(15)
 const MAX_KEY_LENGTH = 255
 
 function readIdempotencyKey({ headers }: UploadRequest): string | undefined {

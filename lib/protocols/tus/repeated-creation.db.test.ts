@@ -2,7 +2,8 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { pruneExpired } from '../../../server/control-sweeps.ts'
-import { openCall } from '../../../test/support/http-call.ts'
+import { openDecider } from '../../../test/support/decider.ts'
+import { httpCall, openCall } from '../../../test/support/http-call.ts'
 import {
   codeOf,
   fileIdOf,
@@ -11,10 +12,11 @@ import {
   type TusClient,
 } from '../../../test/support/tus-client.ts'
 import { tusSite } from '../../../test/support/tus-site.ts'
+import { saveHook } from '../../hooks/pipe-hooks.ts'
 import { rows } from '../../platform/db/database.ts'
 import { hours } from '../../platform/kernel/clock.ts'
 
-const { at, bytes } = tusSite()
+const { at, bytes, otherPipe } = tusSite()
 const named = { 'Upload-Metadata': metadata({ filename: 'a.bin' }) }
 const keyed = (key: string = randomUUID()) => ({ 'Idempotency-Key': key, ...named })
 const filesNow = () =>
@@ -136,6 +138,60 @@ describe('a creation with an Idempotency-Key', () => {
     })
   })
 
+  it.each([
+    ['retired', sql`retired_at = now()`],
+    ['expired', sql`expires_at = now() - interval '1 second'`],
+  ])('makes another file once the first is %s', async (_, change) => {
+    const key = keyed()
+    const first = await at.client.create(bytes.length, key)
+    const id = fileIdOf(first.headers.location!)
+    await at.database.db.execute(sql`update files set ${change} where id = ${id}::uuid`)
+    const second = await at.client.create(bytes.length, key, bytes)
+    expect(second).toMatchObject({ status: 201, headers: { 'upload-offset': String(bytes.length) } })
+  })
+
+  it('can be repeated once its batch is sealed', async () => {
+    const key = { ...keyed(), 'Upload-Metadata': metadata({ filename: 'a.bin', batch: 'b1' }) }
+    const first = await at.client.create(bytes.length, key, bytes)
+    const { status } = await httpCall({
+      method: 'POST',
+      url: at.client.collection.replace(/files\/$/, 'batches/seal'),
+      token: at.client.token,
+      headers: { 'Upload-Metadata': metadata({ batch: 'b1' }) },
+    })
+    const second = await at.client.create(bytes.length, key)
+    expect([status, second.status, second.headers.location]).toEqual([200, 201, first.headers.location])
+  })
+
+  it('asks the receiver once', async () => {
+    const decider = await openDecider()
+    const hook = { url: decider.url, enabled: true, timeoutSeconds: 5, withoutAnswer: 'refuse' } as const
+    const pipe = await otherPipe({ name: 'Asking' })
+    const [pipeId] = pipe.collection.match(/pipe_[a-z0-9]+/)!
+    await saveHook(at.site.runtime, at.site.actor, { pipeId, hook: 'before_create' }, hook)
+    decider.answer = () => ({ allow: decider.asked.length < 2 })
+    const key = keyed()
+    const first = await pipe.create(bytes.length, key, bytes)
+    expect((await pipe.create(bytes.length, key)).headers.location).toBe(first.headers.location)
+    expect(decider.asked).toHaveLength(1)
+    await decider.close()
+  })
+
+  it('may leave out the length again after it was declared', async () => {
+    const key = keyed()
+    const first = await at.client.create(null, key)
+    await at.client.patch(first.headers.location!, 0, bytes, { 'Upload-Length': String(bytes.length) })
+    expect((await at.client.create(null, key)).headers['upload-offset']).toBe(String(bytes.length))
+  })
+
+  it('waits for a file that may still be divided into lanes', async () => {
+    const sent = { ...keyed(), 'Upload-Lanes': '4' }
+    const first = await at.client.create(64 * 1024 * 1024, sent)
+    const id = fileIdOf(first.headers.location!)
+    await at.database.db.execute(sql`update files set lanes = null where id = ${id}::uuid`)
+    expect(codeOf(await at.client.create(64 * 1024 * 1024, sent))).toEqual([503, 'unavailable'])
+  })
+
   it('lists the lanes of the file', async () => {
     const length = 64 * 1024 * 1024
     const sent = { ...keyed(), 'Upload-Lanes': '4' }
@@ -156,6 +212,7 @@ describe('a creation with an Idempotency-Key', () => {
   it.each([
     [randomBytes(bytes.length + 1), named],
     [bytes, { 'Upload-Metadata': metadata({ filename: 'b.bin' }) }],
+    [bytes, { 'Upload-Concat': 'partial' }],
   ])('refuses the key for another file', async (body, sent) => {
     const key = randomUUID()
     await at.client.create(bytes.length, keyed(key), bytes)
@@ -165,5 +222,16 @@ describe('a creation with an Idempotency-Key', () => {
 
   it.each(['', 'k'.repeat(256)])('refuses a key of the wrong length', async (key) => {
     expect(codeOf(await at.client.create(1, keyed(key)))).toEqual([400, 'invalid_header'])
+  })
+})
+
+describe('a creation that used up the quota', () => {
+  const { at, bytes } = tusSite({ settings: { FREE_TIER_BYTES: '1500' } })
+
+  it('can be repeated', async () => {
+    const key = keyed()
+    const first = await at.client.create(bytes.length, key, bytes)
+    expect((await at.client.create(bytes.length, key)).headers.location).toBe(first.headers.location)
+    expect(codeOf(await at.client.create(bytes.length, keyed()))).toEqual([403, 'quota_exceeded'])
   })
 })

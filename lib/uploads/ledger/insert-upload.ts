@@ -10,7 +10,7 @@ import { type Quota, quotaExceeded, reserved } from '../../workspace/usage/reser
 import type { Batch } from '../rules/batch.ts'
 import { joinBatches } from './batches.ts'
 import { type Claim, LEASE_COLUMNS, leaseValues } from './lease-terms.ts'
-import { oncePerKey, takePlace } from './repeated-creation.ts'
+import { takePlace } from './repeated-creation.ts'
 import { insertNotes } from './timeline.ts'
 
 export type NewDestination = { dataStoreId: string; bucket: string; key: string; required: boolean }
@@ -81,7 +81,7 @@ const MAX_AT_ONCE = 100
  * separately. A token that limits the number of files is also locked, as are an upload link and a batch: their
  * uploads are always inserted separately.
  */
-export function insertsUploads(deps: Deps) {
+export function insertsUploads(deps: Deps): (insertion: Insertion) => Promise<void> {
   const { db, emitCreated } = deps
   const together = (work: (group: Insertion[]) => Promise<unknown[]>) =>
     inGroups(work, {
@@ -97,13 +97,13 @@ export function insertsUploads(deps: Deps) {
       return made
     }),
   )
-  return oncePerKey(db, async (insertion) => {
+  return async (insertion) => {
     const { maxFiles, linkId, batch, concat, isToldOfCreation } = insertion.upload
     if (concat === 'partial' && maxFiles !== null) await insertPartial(db, insertion)
     else if (maxFiles !== null || linkId || batch) await insertAlone(deps, insertion)
     else if (concat === null && isToldOfCreation) await insertAndTell(insertion)
     else await insertTogether(insertion)
-  })
+  }
 }
 
 /** The token's limit is checked last, so that the month's row is locked before the token's, as everywhere else. */

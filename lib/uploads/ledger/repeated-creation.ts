@@ -1,8 +1,9 @@
 import { sql } from 'drizzle-orm'
 import { type Db, rows } from '../../platform/db/database.ts'
 import { violates } from '../../platform/db/faults.ts'
+import type { Clock } from '../../platform/kernel/clock.ts'
 import { erase, giveBackCount, recordEnd } from './endings.ts'
-import type { Insertion, NewUpload } from './insert-upload.ts'
+import type { NewUpload } from './insert-upload.ts'
 import { isFree, wasInterrupted } from './lease-terms.ts'
 
 /** How many of the Sender's latest uploads are searched for an earlier creation. */
@@ -44,36 +45,39 @@ export async function takePlace(
   return true
 }
 
-/** Returns the id of the file that the same creation has made before, if there is one. */
-export type InsertUpload = (insertion: Insertion) => Promise<string | undefined>
-
-/** Inserts an upload unless a creation with the same key has made a file, which is returned instead. */
-export function oncePerKey(db: Db, insert: (insertion: Insertion) => Promise<void>): InsertUpload {
-  return async (insertion) => {
-    const { creationKey } = insertion.upload
-    for (;;) {
-      try {
-        await insert(insertion)
-        return undefined
-      } catch (error) {
-        if (!creationKey || !violates(error, 'creation_keys_pkey')) throw error
-        const earlier = await findCreated(db, creationKey)
-        if (earlier) return earlier
-      }
+/**
+ * Does what creates an upload, unless a creation with the same key has made a file, whose id is returned instead. That
+ * file is also looked for if the creation is refused, since the quota or the batch may have been used up by it.
+ */
+export async function oncePerKey<Made>(
+  { db, clock }: { db: Db; clock: Clock },
+  { key, asksReceiver }: { key: string | undefined; asksReceiver: boolean },
+  create: () => Promise<Made>,
+): Promise<Made | { earlierId: string }> {
+  if (key === undefined) return create()
+  let earlierId = asksReceiver ? await findCreated(db, key, clock.now()) : undefined
+  while (!earlierId) {
+    try {
+      return await create()
+    } catch (error) {
+      earlierId = await findCreated(db, key, clock.now())
+      if (!earlierId && !violates(error, 'creation_keys_pkey')) throw error
     }
   }
+  return { earlierId }
 }
 
 /** If the file has ended without an object, and nobody has decided that, the key is free again. */
-async function findCreated(db: Db, creationKey: string): Promise<string | undefined> {
+async function findCreated(db: Db, key: string, nowMs: number): Promise<string | undefined> {
   const [earlier] = await rows<{ fileId: string }>(
     db,
     sql`
-    with key as (select * from creation_keys where id = ${creationKey}::uuid for update),
+    with key as (select * from creation_keys where id = ${key}::uuid for update),
     found as (
       select f.id from key join files f on f.id = key.file_id
-      where f.erased_at is null and (f.decision = 'rejected'
-        or f.status in ('uploading', 'transferring', 'transferred', 'partially_transferred'))
+      where f.erased_at is null and f.retired_at is null and (f.decision = 'rejected'
+        or f.status in ('transferring', 'transferred', 'partially_transferred')
+        or f.status = 'uploading' and f.expires_at > ${new Date(nowMs).toISOString()}::timestamptz)
     ), freed as (delete from creation_keys using key where creation_keys.id = key.id and not exists (select from found))
     select id as "fileId" from found`,
   )

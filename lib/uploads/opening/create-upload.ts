@@ -10,6 +10,7 @@ import type { Quota } from '../../workspace/usage/reserve.ts'
 import type { Bucket } from '../bucket-port.ts'
 import { type EmitCreated, insertMany } from '../ledger/insert-upload.ts'
 import type { LaneRow } from '../ledger/lanes.ts'
+import { oncePerKey } from '../ledger/repeated-creation.ts'
 import type { CreationRight, PipeDestination } from '../ledger/upload-rights.ts'
 import type { UploadRow } from '../ledger/upload-rows.ts'
 import { batchOf } from '../rules/batch.ts'
@@ -17,6 +18,7 @@ import { type Checksums, NO_CHECKSUMS } from '../rules/checksums.ts'
 import { NOTHING_BOUND } from '../rules/part-numbers.ts'
 import { equalPartBytes } from '../rules/part-plan.ts'
 import type { UploadContext } from '../upload-context.ts'
+import { type Admitted, admit } from './admit.ts'
 import { createLanes } from './create-lanes.ts'
 import { assertMayCreate, limitsOfDestinations, type Opening } from './may-create.ts'
 import { openBucketOf } from './open-bucket-of.ts'
@@ -33,35 +35,25 @@ export type Created = {
   isRepeated?: true
 }
 
+type Creation = Declared & { concat: 'partial' | null; lanes?: number | undefined }
+
 /** Creates an upload. With `incoming`, also opens it for the bytes in the same request; with `lanes`, divides it. */
 export async function createUpload(
   context: UploadContext,
   asking: CreationRight,
-  sent: Declared & { concat: 'partial' | null; lanes?: number | undefined },
+  sent: Creation,
   incoming: Incoming | undefined,
 ): Promise<Created> {
-  const { quota, leases } = context
-  context.tailCap.assertRoom(asking.token.workspaceId)
-  // A partial upload's type is not checked, so it is not stored either.
-  const admitted = await admit(
-    context,
-    asking,
-    sent.concat === 'partial' ? { ...sent, filetype: null } : sent,
+  const creationKey = creationKeyOf(asking, sent)
+  const known = { key: creationKey, asksReceiver: asking.pipe.hooks.includes('before_create') }
+  const inserted = await oncePerKey(context, known, () =>
+    insertNew(context, asking, { ...sent, creationKey }, incoming),
   )
-  const { right, declared } = admitted
-  const buckets = right.destinations.map((one) => openBucketOf(context, one))
-  const limits = limitsOfDestinations(context, right.destinations)
-  const { lengthBytes, concat } = declared
-  const partBytes = limits.equalParts ? equalPartBytes(limits, lengthBytes) : null
-  const made = describeNew(context, admitted, buckets)
-  const { fileId, expiresAtMs, createdAtMs } = made
-  const state = { lengthBytes, offsetBytes: 0, partBytes, hasBegun: false, bound: NOTHING_BOUND }
-  const firstParts = incoming && numbersOf(context, limits, state, incoming).toBind()
-  const claim = leases.newClaim()
-  const first = firstParts && { claim, boundEnds: firstParts.boundEnds }
-  const upload = { ...made, lengthBytes, partBytes, concat, creationKey: creationKeyOf(admitted) }
-  const earlier = await context.insertUpload({ upload, quota, nowMs: createdAtMs, first })
-  if (earlier) return { fileId: earlier, expiresAtMs, upload: undefined, lanes: [], isRepeated: true }
+  if ('earlierId' in inserted)
+    return { fileId: inserted.earlierId, expiresAtMs: 0, upload: undefined, lanes: [], isRepeated: true }
+  const { right, declared, made, upload, limits, first } = inserted
+  const { fileId, expiresAtMs } = made
+  const { lengthBytes } = declared
   context.checkpoint('upload created')
   const destinations = right.destinations.map((one, n) => ({ ...one, key: made.destinations[n]!.key }))
   if (!first) {
@@ -80,15 +72,38 @@ export async function createUpload(
   const decision = made.isGated ? ({ state: 'due', reason: null, result: null } as const) : null
   const row = { ...upload, id: fileId, filetype: declared.filetype, decision }
   const taken = { ...made, ...first }
-  const opened = await adoptUpload(context, { pipe: right.pipe, upload: row, destinations }, taken, incoming)
+  const opened = await adoptUpload(context, { pipe: right.pipe, upload: row, destinations }, taken, incoming!)
   return { fileId, expiresAtMs, upload: opened, lanes: [] }
 }
 
 /** Two uploaders never share a creation merely because they use the same key. */
-function creationKeyOf({ right, declared }: Admitted<Declared>): string | undefined {
-  const { senderId, subject } = right.token
-  const { idempotencyKey } = declared
-  return idempotencyKey && uuidFrom(right.pipe.id, senderId, subject, idempotencyKey)
+function creationKeyOf({ token, pipe }: CreationRight, { idempotencyKey }: Declared): string | undefined {
+  return idempotencyKey && uuidFrom(pipe.id, token.senderId, token.subject, idempotencyKey)
+}
+
+async function insertNew(
+  context: UploadContext,
+  asking: CreationRight,
+  { creationKey, ...sent }: Creation & { creationKey: string | undefined },
+  incoming: Incoming | undefined,
+) {
+  context.tailCap.assertRoom(asking.token.workspaceId)
+  // A partial upload's type is not checked, so it is not stored either.
+  const typed = sent.concat === 'partial' ? { ...sent, filetype: null } : sent
+  const admitted = await admit(context, asking, typed)
+  const { right, declared } = admitted
+  const buckets = right.destinations.map((one) => openBucketOf(context, one))
+  const limits = limitsOfDestinations(context, right.destinations)
+  const { lengthBytes, concat } = declared
+  const partBytes = limits.equalParts ? equalPartBytes(limits, lengthBytes) : null
+  const made = describeNew(context, admitted, buckets)
+  const state = { lengthBytes, offsetBytes: 0, partBytes, hasBegun: false, bound: NOTHING_BOUND }
+  const firstParts = incoming && numbersOf(context, limits, state, incoming).toBind()
+  const claim = context.leases.newClaim()
+  const first = firstParts && { claim, boundEnds: firstParts.boundEnds }
+  const upload = { ...made, lengthBytes, partBytes, concat, creationKey }
+  await context.insertUpload({ upload, quota: context.quota, nowMs: made.createdAtMs, first })
+  return { right, declared, made, upload, limits, first }
 }
 
 type CreatingMany = Opening & {
@@ -259,39 +274,4 @@ function objectFor(
 function maxAgeMs({ capabilities }: Pick<Bucket, 'capabilities'>): number {
   const { dropsUnfinishedAfterHours: most } = capabilities
   return most === null ? MAX_AGE_MS : Math.min(MAX_AGE_MS, hours(most - 1))
-}
-
-/** The initial state of a new upload, once the Pipe, the token and the customer's backend have allowed it. */
-export type Admitted<Of extends Declared> = {
-  fileId: string
-  right: CreationRight
-  declared: Of
-  /** The `before_create` hook has allowed it. */
-  isAllowedByHook: boolean
-}
-
-/**
- * Throws unless the Pipe, the token and the customer's backend allow this upload. The backend may rename the upload.
- * Partial uploads have no name yet, so the backend is asked about the final upload instead.
- */
-export async function admit<Of extends Declared>(
-  context: UploadContext,
-  right: CreationRight,
-  declared: Of,
-): Promise<Admitted<Of>> {
-  assertMayCreate(context, right, declared)
-  const fileId = uuidv7(context.clock.now())
-  const { token, pipe } = right
-  if (!pipe.hooks.includes('before_create') || declared.concat === 'partial')
-    return { fileId, right, declared, isAllowedByHook: false }
-  const named = await context.hooks.beforeCreate({ token, pipe, fileId, declared })
-  const { keyPrefix = token.keyPrefix, filename = declared.filename } = named
-  const metadata = { ...token.metadata, ...named.metadata }
-  const object = named.object ? { ...token.object, ...named.object } : token.object
-  return {
-    fileId,
-    right: { ...right, token: { ...token, keyPrefix, metadata, object } },
-    declared: { ...declared, filename },
-    isAllowedByHook: true,
-  }
 }

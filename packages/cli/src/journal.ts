@@ -15,11 +15,10 @@ const KEPT_MS = 7 * 24 * 3_600_000
 export type Journal = {
   urlOf(file: string): string | undefined
   isDone(file: string): boolean
-  /**
-   * The Idempotency-Key of the upload's creation, which stays the same until the upload has started, and whether it was
-   * used before.
-   */
-  creation(file: string): { key: string; isRepeated: boolean }
+  /** The Idempotency-Key of an upload whose creation had no response yet. */
+  keyOf(file: string): string | undefined
+  /** Returns the key for the upload's first creation. */
+  create(file: string): string
   begin(file: string, url: string): void
   finish(file: string): void
   /** The next run creates the upload again, with another key. */
@@ -39,12 +38,11 @@ export function openJournal(): Journal {
   return {
     urlOf: (file) => entries.get(file)?.url,
     isDone: (file) => entries.get(file)?.done === true,
-    creation(file) {
-      const known = entries.get(file)?.key
-      if (known) return { key: known, isRepeated: true }
+    keyOf: (file) => entries.get(file)?.key,
+    create(file) {
       const key = randomUUID()
       write({ file, key, at: Date.now() })
-      return { key, isRepeated: false }
+      return key
     },
     begin: (file, url) => write({ file, url, at: Date.now() }),
     finish: (file) => write({ file, done: true, at: Date.now() }),

@@ -82,9 +82,9 @@ type Upload = Pick<Way, 'key' | 'journal' | 'connections' | 'onProgress' | 'onRe
 }
 
 async function begin({ file, checksum, url, token, ...way }: Upload): Promise<Step> {
-  const { key: creationKey, isRepeated } = way.journal.creation(way.key)
   // A repeated creation only asks how far the first one came.
-  const content = file.size <= SMALL_BYTES && !isRepeated ? await readWhole(file, checksum) : undefined
+  const known = way.journal.keyOf(way.key)
+  const content = file.size <= SMALL_BYTES && !known ? await readWhole(file, checksum) : undefined
   const filetype = typeOfName(file.name)
   const pairs = {
     filename: file.name,
@@ -97,7 +97,7 @@ async function begin({ file, checksum, url, token, ...way }: Upload): Promise<St
   const headers = {
     'Upload-Length': String(file.size),
     'Upload-Metadata': metadata,
-    'Idempotency-Key': creationKey,
+    'Idempotency-Key': known ?? way.journal.create(way.key),
     ...(content && { 'Repr-Digest': await checksum.field() }),
     ...(way.connections > 1 && file.size >= MIN_BYTES_FOR_LANES && { 'Upload-Lanes': String(LANES) }),
   }

@@ -77,8 +77,8 @@ async function again(pipe: string | undefined, batch: string | undefined): Promi
   return {
     tokens: tokensFor(pipeId, batch),
     journal: openJournal(),
-    keyOf: ({ path, size, modifiedMs }) =>
-      JSON.stringify([pipeId, resolve(path), size, modifiedMs, ...named]),
+    keyOf: ({ path, relativePath, size, modifiedMs }) =>
+      JSON.stringify([pipeId, resolve(path), relativePath, size, modifiedMs, ...named]),
     ...(batch !== undefined && { seal: async () => (await sender()).sealNamedBatch({ pipeId, batch }) }),
   }
 }
@@ -94,7 +94,8 @@ function preparedWay(uploadUrl: string, files: LocalFile[]): Way {
     journal: {
       urlOf: () => uploadUrl,
       isDone: () => false,
-      creation: () => ({ key: randomUUID(), isRepeated: false }),
+      keyOf: () => undefined,
+      create: () => randomUUID(),
       begin: nothing,
       finish: nothing,
       startOver: nothing,

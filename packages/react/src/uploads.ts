@@ -105,11 +105,10 @@ export function createUploads(options: UploadOptions = {}) {
       lines,
       onUrl: (url) => noteUrl(entry, url),
       onLateUrl(url) {
-        // The upload was paused during its creation. It continues at that address, unless it has since been created
-        // again.
-        const goesOn = isOpen && entries.has(entry.upload.id) && !entry.stop && !entry.url
-        if (goesOn) noteUrl(entry, url)
-        else void deleteUpload(url, tokens, transport)
+        // The upload was stopped during its creation. It continues at that address, which a repeated creation also
+        // returns, unless it was canceled.
+        if (!entries.has(entry.upload.id)) void deleteUpload(url, tokens, transport)
+        else if (!entry.url) noteUrl(entry, url)
       },
       onProgress(sentBytes) {
         const moves = sentBytes > entry.upload.sentBytes || entry.upload.state !== 'waiting'

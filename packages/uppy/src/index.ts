@@ -163,11 +163,11 @@ class Sluice<M extends Meta, B extends Body> {
         this.#noteUrl(id, url)
       },
       onLateUrl: (url) => {
-        // The file was paused during its creation. It continues at that address, unless it has since been removed or
-        // created again.
+        // The file was stopped during its creation. It continues at that address, which a repeated creation also
+        // returns, unless it was removed.
         const { sluice } = this.#file(id) ?? {}
-        if (this.#transfers.get(id) === transfer && !transfer.stop && !sluice?.url) this.#noteUrl(id, url)
-        else void deleteUpload(url, this.#tokens, {})
+        if (sluice?.key !== key) void deleteUpload(url, this.#tokens, {})
+        else if (!sluice.url) this.#noteUrl(id, url)
       },
       onProgress: (bytesUploaded) => this.#tellProgress(id, bytesUploaded),
       onWait: ({ reason }) => this.#uppy.info(reason, 'warning', WARNING_MS),
