@@ -71,6 +71,14 @@ test('a Try it upload resumes after a lost connection, an offline period, an exp
   const expired = await figure(page, 'confirmed')
   await expect.poll(() => figure(page, 'confirmed')).toBeGreaterThan(expired)
 
+  // The timeline opens beside the upload, which would stop if its page were left.
+  const [timeline] = await Promise.all([
+    page.waitForEvent('popup'),
+    page.getByRole('link', { name: 'Full timeline' }).click(),
+  ])
+  await expect(timeline.getByRole('heading', { name: 'trial.bin' })).toBeVisible()
+  await timeline.close()
+
   heads = await headsOf(page)
   await page.getByRole('button', { name: 'Revoke token' }).click()
   await expect(wire).toContainText('→ 401')

@@ -88,8 +88,8 @@ export default async function Deliveries({ searchParams }: { searchParams: Searc
             </ButtonLink>
           }
         >
-          Switch on a Pipe's webhook output. Each event is listed here with every attempt, the request and the
-          response.
+          A Pipe whose webhook output is on sends one once a file has ended. Each is listed here with every
+          attempt, the request and the response.
         </EmptyState>
       )}
       <Pager

@@ -29,7 +29,8 @@ export default async function Inbox() {
       </div>
       {messages.length === 0 ? (
         <EmptyState icon={InboxIcon} title="Nothing here yet">
-          Set this address as a Pipe's webhook output, then upload a file or send a test.
+          Webhooks to this address appear here once a file has ended, or once you send a test. Set it as a
+          Pipe's webhook output.
         </EmptyState>
       ) : (
         <ol className="space-y-2">

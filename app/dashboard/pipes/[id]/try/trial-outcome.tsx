@@ -38,7 +38,12 @@ export function TrialOutcome({ fileId, result }: { fileId: string; result: Trial
           ),
         }}
       />
-      <TextLink href={`/dashboard/files/${fileId}`} className="mt-3 inline-block text-sm">
+      {/* Leaving this page interrupts the upload. */}
+      <TextLink
+        href={`/dashboard/files/${fileId}`}
+        target={status === 'uploading' ? '_blank' : undefined}
+        className="mt-3 inline-block text-sm"
+      >
         Full timeline
       </TextLink>
     </Panel>
