@@ -157,12 +157,13 @@ test('at 1024 pixels, webhooks show the path of their receiver', async ({ owner:
   const { id, token } = await newPipe(demo, 'Told by path')
   const url = `${demo.baseUrl}/webhooks/orders`
   await api(demo, 'PUT', `/pipes/${id}/webhook`, { url, enabled: true, statuses: [] })
-  await uploadEmpty(token, 'told-by-path')
+  await uploadEmpty(token, 'interview-2026-03-04.mp4')
   await page.setViewportSize({ width: 1024, height: 768 })
   await page.goto(`/dashboard/webhooks?pipeId=${id}`)
   const path = page.getByRole('table').getByText('/webhooks/orders')
   await expect(path).toBeVisible()
   expect(await isCut(path)).toBe(false)
+  expect(await isCut(page.getByRole('link', { name: 'interview-2026-03-04.mp4' }))).toBe(false)
 })
 
 test('on a phone, a Sender has two lines', async ({ owner: page, demo }) => {
