@@ -39,7 +39,7 @@ it('stores its settings in a file that nobody else can read, and reads the key f
 it.each([
   ['the command is unknown', ['nothing'], {}, 2],
   ['an option is unknown', ['doctor', '--nothing'], {}, 2],
-  ['a file is missing', ['upload', '/nowhere'], {}, 2],
+  ['a file is missing', ['upload', '/there/is/no/such/file'], {}, 2],
   ['the key is refused', ['doctor'], { SLUICE_ACCOUNT_KEY: 'ak_nobody' }, 3],
   ['Sluice is down', ['doctor'], { SLUICE_URL: 'http://127.0.0.1:1', SLUICE_ACCOUNT_KEY: 'ak_x' }, 4],
 ])('reports with its exit code that %s', async (_, args, more, code) => {

@@ -31,8 +31,6 @@ type Sent = {
   headers: Record<string, string>
   body?: Blob
   onProgress?(sentBytes: number): void
-  /** Called just before the server may get the request. */
-  onBegin?(): void
 }
 
 /**
@@ -104,7 +102,7 @@ export function createRequests({ tokens, transport, stopped, onWait }: Context) 
      * upload, so ask for the offset first. A creation without a body is not aborted, because it may have succeeded.
      */
     async send(
-      { method, url, headers, body, onProgress, onBegin }: Sent,
+      { method, url, headers, body, onProgress }: Sent,
       onAnswer?: (answer: Answer) => void,
     ): Promise<Answer | undefined> {
       const { token } = await persist(tokens.take, stopped, onWait)
@@ -114,7 +112,6 @@ export function createRequests({ tokens, transport, stopped, onWait }: Context) 
         xhr.setRequestHeader(name, value)
       await transport.beforeSend?.(xhr, method, stopped)
       stopped.throwIfAborted()
-      onBegin?.()
       const answer = await exchange(xhr, body, onProgress, body && stopped)
       const told = answer && { method, ...answer }
       if (told) onAnswer?.(told)

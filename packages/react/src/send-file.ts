@@ -71,27 +71,27 @@ export function sendFile({ key, metadata, hold, lines, ...way }: Way): () => voi
   async function create(): Promise<Found | undefined> {
     const endpoint = await requests.endpoint()
     const divides = lines.connections > 1 && file.size >= MIN_BYTES_FOR_LANES
-    const isSmall = file.size <= Math.min(SMALL_BYTES, transport.chunkBytes ?? SMALL_BYTES)
+    const isSmall = file.size <= (transport.chunkBytes ?? SMALL_BYTES)
     // A repeated creation only asks how far the first one came.
-    const body = isFirstAttempt && isSmall && file.size > 0 ? file : undefined
+    const body = isFirstAttempt && isSmall ? file : undefined
     isFirstAttempt = false
     const headers = {
       'Idempotency-Key': key,
       'Upload-Length': String(file.size),
       'Upload-Metadata': encoded(metadata),
       ...(divides && { 'Upload-Lanes': String(LANES) }),
-      ...((body || file.size === 0) && { 'Repr-Digest': await checksum.field(stopped) }),
-      ...(body && OFFSET_STREAM),
+      ...(body && { ...OFFSET_STREAM, 'Repr-Digest': await checksum.field(stopped) }),
     }
     const creation = { method: 'POST', url: endpoint, headers } as const
-    let hasBegun = false
-    const onBegin = () => {
-      hasBegun = true
-    }
     const answer = await requests
-      .send({ ...creation, ...(body && { body, onProgress, onBegin }) }, (told) => noteAnswer(told, endpoint))
+      .send({ ...creation, ...(body && { body, onProgress }) }, (told) => noteAnswer(told, endpoint))
       .catch(async (error) => {
-        if (hasBegun && stopped.aborted) await learnUrl(creation)
+        // The upload was stopped, but the server may have some of its bytes.
+        if (body && stopped.aborted) {
+          const late = { ...context, stopped: AbortSignal.timeout(LATE_PATIENCE_MS), onWait: () => {} }
+          const told = await createRequests(late).send(creation)
+          if (told) way.onLateUrl(locationOf(told, endpoint))
+        }
         throw error
       })
     if (!answer) return undefined
@@ -100,24 +100,7 @@ export function sendFile({ key, metadata, hold, lines, ...way }: Way): () => voi
     if (stopped.aborted) way.onLateUrl(url)
     stopped.throwIfAborted()
     const offset = Number(answer.header('Upload-Offset') ?? 0)
-    onProgress(offset)
     return { url, offset, ...(answer.header('Upload-Lanes') && { lanes: answer.body }) }
-  }
-
-  /** For an upload that was stopped while its first request was sent: the server may have some of its bytes. */
-  async function learnUrl(creation: {
-    method: 'POST'
-    url: string
-    headers: Record<string, string>
-  }): Promise<void> {
-    const late = createRequests({
-      tokens,
-      transport,
-      stopped: AbortSignal.timeout(LATE_PATIENCE_MS),
-      onWait: () => {},
-    })
-    const answer = await late.send(creation).catch(() => undefined)
-    if (answer) way.onLateUrl(locationOf(answer, creation.url))
   }
 
   /** Returns undefined if the server no longer has the upload, so that it is created again. */
