@@ -50,7 +50,7 @@ export function createUploader({ place, endpoint, remember, takeToken }: Options
       fetch: network.fetch,
       /** A change to the chunk size takes effect with the next upload. */
       get chunkBytes() {
-        return slow ? SLOW_CHUNK_BYTES : Number.POSITIVE_INFINITY
+        return slow ? SLOW_CHUNK_BYTES : undefined
       },
       async beforeSend(xhr, method, signal) {
         if (slow && method === 'PATCH') await sleep(SLOW_PAUSE_MS)

@@ -65,8 +65,8 @@ export type UploadOptions = {
 /** Intercepts requests and responses, for tools and tests. */
 export type Transport = {
   fetch?: typeof globalThis.fetch
-  /** The most bytes to send in one request; defaults to the file's size. */
-  chunkBytes?: number
+  /** The most bytes to send in one request; defaults to the file's size, and to 1 MiB for the request that creates it. */
+  chunkBytes?: number | undefined
   /** Called just before a POST or PATCH is sent. If the signal is aborted by then, the request is not sent. */
   beforeSend?(xhr: XMLHttpRequest, method: string, signal: AbortSignal): Promise<void>
   onAnswer?(answer: Answered): void
