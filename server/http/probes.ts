@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { migrationsApplied } from '../../lib/platform/db/migrate.ts'
 import { bearerToken } from '../../lib/platform/http/read-request.ts'
 import { secretsEqual } from '../../lib/platform/kernel/ids.ts'
+import { failSoon } from '../../lib/platform/kernel/request-context.ts'
 import { within } from '../../lib/platform/kernel/waits.ts'
 import type { Runtime } from '../../lib/platform/runtime.ts'
 import type { Opened } from './front-door.ts'
@@ -36,8 +37,10 @@ function answerReadyForUploads(res: ServerResponse, runtime: Runtime | undefined
   else say(res, 200, 'ready for uploads\n')
 }
 
+/** Fails for as long as pages would: a page that reloads as soon as the server is ready must not fail again. */
 async function answerReady(res: ServerResponse, runtime: Runtime | undefined): Promise<void> {
   if (!runtime) return say(res, 503, 'starting\n')
+  failSoon()
   const ready = await within(
     PROBE_TIMEOUT_MS,
     migrationsApplied(runtime.db).catch(() => false),
