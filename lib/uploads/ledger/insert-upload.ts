@@ -178,10 +178,8 @@ export async function insertMany(
   await joinBatches(tx, uploads, nowMs)
   for (let at = 0; at < uploads.length; at += MAX_AT_ONCE) {
     const group = uploads.slice(at, at + MAX_AT_ONCE)
-    await insert(
-      tx,
-      group.map((upload) => ({ upload, quota, nowMs })),
-    )
+    const insertions = group.map((upload) => ({ upload, quota, nowMs }))
+    await insert(tx, insertions)
     const told = group.filter(({ isToldOfCreation }) => isToldOfCreation)
     if (told.length > 0) await emitCreated(tx, ...told.map(({ fileId }) => fileId))
   }
@@ -194,12 +192,8 @@ export async function insertMany(
 async function insert(db: Db, group: Insertion[]): Promise<{ exhausted: boolean }[]> {
   const { upload, quota, nowMs } = group[0]!
   const bytes = group.reduce((sum, { upload: { lengthBytes } }) => sum + (lengthBytes ?? 0), 0)
-  const allowed = group.some(({ upload: { isAllowedByHook } }) => isAllowedByHook)
-    ? sql`, allowed as (
-      insert into file_decisions (file_id, hook, state, decided_by, decided_at)
-      select id, 'before_create', 'allowed', 'receiver', created_at from made join wanted using (id) where is_allowed
-    )`
-    : sql``
+  const allowed = group.some(({ upload: { isAllowedByHook } }) => isAllowedByHook) ? ALLOWED : sql``
+  const keyed = group.some(({ upload: { creationKey } }) => creationKey) ? KEYED : sql``
   const ofLink = upload.linkId === null ? NO_LINK : countedByLink(upload.linkId, nowMs)
   const made = await rows<{ exhausted: boolean }>(
     db,
@@ -214,10 +208,7 @@ async function insert(db: Db, group: Insertion[]): Promise<{ exhausted: boolean 
       insert into file_destinations (file_id, data_store_id, bucket, key, position, required)
       select id, d."dataStoreId", d.bucket, d.key, d.position, d.required from made join wanted using (id),
         json_to_recordset(destinations) d("dataStoreId" uuid, bucket text, key text, position smallint, required boolean)
-    )${allowed}, keyed as (
-      insert into creation_keys (id, file_id, created_at)
-      select creation_key, id, created_at from made join wanted using (id) where creation_key is not null
-    ), noted as (
+    )${allowed}${keyed}, noted as (
       ${insertNotes({ id: sql`note_id`, kind: 'created', at: sql`created_at` }, sql`made join wanted using (id)`)}
     ), spent as (
       update tokens t set files_created = t.files_created + spent.files
@@ -230,6 +221,14 @@ async function insert(db: Db, group: Insertion[]): Promise<{ exhausted: boolean 
   return made
 }
 
+const ALLOWED = sql`, allowed as (
+  insert into file_decisions (file_id, hook, state, decided_by, decided_at)
+  select id, 'before_create', 'allowed', 'receiver', created_at from made join wanted using (id) where is_allowed
+)`
+const KEYED = sql`, keyed as (
+  insert into creation_keys (id, file_id, created_at)
+  select creation_key, id, created_at from made join wanted using (id) where creation_key is not null
+)`
 const NO_LINK = { counted: sql``, isOver: sql`` }
 
 /** All tokens of an upload link share its limits. The link may have been closed after the token was issued. */
