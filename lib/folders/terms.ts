@@ -50,7 +50,7 @@ export const FOLDER_TERMS: FolderTerms = {
   signInAttempts: 6,
   idleMs: minutes(10),
   writeIdleMs: seconds(100),
-  lookups: { most: 16, waiting: 20_000, waitingForEach: 4000 },
+  lookups: { most: 8, waiting: 20_000, waitingForEach: 4000 },
   aheadBytes: 4 * 1024 * 1024,
   allAheadBytes: 64 * 1024 * 1024,
   recheckMs: seconds(1),
