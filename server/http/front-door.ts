@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type Problem, toProblem } from '../../lib/platform/http/problem.ts'
 import { type AtOnce, ROUTES, routeFor } from '../../lib/platform/http/routes.ts'
@@ -24,8 +23,10 @@ import {
   refuseCrossSite,
   refuseUnreadableForm,
   setBodyDeadline,
+  slowRest,
   toOriginForm,
 } from './request-guards.ts'
+import { keepAddressSecret, setPolicy, setSecurityHeaders } from './security-headers.ts'
 import { forwarded, nameRequest, type ProxyTrust } from './trusted-proxies.ts'
 
 export type Handler = (req: IncomingMessage, res: ServerResponse) => Promise<void>
@@ -90,7 +91,10 @@ export function frontDoor(
     const enter = async () => {
       assertOneHost(req)
       toOriginForm(req)
-      if (!isUploadPath(req.url ?? '/')) await inTurn(req, res)
+      if (!isUploadPath(req.url ?? '/')) {
+        slowRest(req, res)
+        await inTurn(req, res)
+      }
       if (isRefused(req)) return
       if (await answerProbe(req, res, opened)) return
       const now = opened ?? (await soon(opening, req))
@@ -155,21 +159,25 @@ async function route(
   assertDecodable(url)
   refuseCrossSite(req, runtime.config.baseUrl)
   const { bodyBytes, atOnce, isFixed } = routeFor(url)
-  limitBody(req, bodyBytes, (error) => {
-    respond(error)
-    ignoreHandler(res)
-  })
-  continueWhenRead(req, res, toUploads)
-  nonce(req, res, runtime, dev)
+  setPolicy(req, res, runtime.config, dev)
   const isLink = url.startsWith('/u/')
   if (isLink) keepAddressSecret(res)
   // The layout of all pages, which only sees the headers, then knows whether the page is in the visitor's language.
   req.headers['x-translated'] = String(isLink)
   refuseUnreadableForm(req, res)
+  const handle = async () => {
+    if (res.destroyed) return
+    limitBody(req, bodyBytes, (error) => {
+      respond(error)
+      ignoreHandler(res)
+    })
+    continueWhenRead(req, res, toUploads)
+    await handler(req, res)
+  }
   const run = async () => {
     const end = atOnce && (await opened.turns.get(atOnce)!.take(currentOwner()))
-    const handled = res.destroyed ? Promise.resolve() : handler(req, res)
-    if (end) void within(TURN_MS, handled).then(end, end)
+    const handled = handle()
+    if (end) void endTurn(end, within(TURN_MS, handled), res)
     return handled
   }
   await (isFixed && !dev ? opened.fixed(req, res, run) : run())
@@ -179,6 +187,18 @@ async function route(
 const WAITING = { waiting: 2000, waitingForEach: 200 }
 /** A request that takes longer is a long download, or waits for something other than the CPU, and no longer counts. */
 const TURN_MS = 10_000
+
+/** A client that is refused over and over, such as one that guesses tokens, takes its next turns this much later. */
+const REFUSED_MS = 100
+
+async function endTurn(end: () => void, handled: Promise<unknown>, res: ServerResponse): Promise<void> {
+  const isRefusal = await handled.then(
+    () => res.statusCode >= 400,
+    () => true,
+  )
+  if (isRefusal) setTimeout(end, REFUSED_MS).unref()
+  else end()
+}
 
 /** The response has been sent, so the handler, which does not know that, cannot send another. */
 function ignoreHandler(res: ServerResponse): void {
@@ -263,55 +283,7 @@ function assertOurHost(req: IncomingMessage, hosts: ReadonlySet<string>): void {
   )
 }
 
-/** Next reads the nonce from the request's policy and adds it to its scripts. */
-function nonce(req: IncomingMessage, res: ServerResponse, { config }: Runtime, dev: boolean): void {
-  const isLogo = req.url!.startsWith('/u/logo/')
-  const policy = isLogo
-    ? IMAGE_POLICY
-    : contentSecurityPolicy(randomBytes(16).toString('base64'), config.uploadUrl, dev)
-  req.headers['content-security-policy'] = policy
-  res.setHeader('Content-Security-Policy', policy)
-}
-
 function refuse(res: ServerResponse, { status, headers, body }: Problem): void {
   if (res.headersSent) res.destroy()
   else res.writeHead(status, headers).end(body)
-}
-
-/** Sets the headers that every response has. */
-export function setSecurityHeaders(res: ServerResponse, secure: boolean): void {
-  res.setHeader('X-Content-Type-Options', 'nosniff')
-  res.setHeader('Referrer-Policy', 'strict-origin-when-cross-origin')
-  res.setHeader('X-Frame-Options', 'DENY')
-  res.setHeader('Permissions-Policy', 'camera=(), microphone=(), geolocation=()')
-  if (secure) res.setHeader('Strict-Transport-Security', 'max-age=31536000; includeSubDomains')
-}
-
-/** Keeps an upload link's address from other sites and search engines, because anyone who knows it can use the link. */
-function keepAddressSecret(res: ServerResponse): void {
-  res.setHeader('Referrer-Policy', 'no-referrer')
-  res.setHeader('X-Robots-Tag', 'noindex, nofollow')
-}
-
-/** A workspace's logo is only an image, even if it is opened by itself. */
-const IMAGE_POLICY = "default-src 'none'; sandbox"
-
-/**
- * The Content-Security-Policy for pages. It allows only scripts with the nonce, and connections only to this server and
- * the upload address.
- */
-export function contentSecurityPolicy(nonce: string, uploadUrl: string, dev: boolean): string {
-  return [
-    "default-src 'self'",
-    `script-src 'self' 'nonce-${nonce}' 'strict-dynamic'${dev ? " 'unsafe-eval'" : ''}`,
-    "style-src 'self' 'unsafe-inline'",
-    "img-src 'self' data: blob:",
-    "font-src 'self'",
-    `connect-src 'self' ${new URL(uploadUrl).origin}${dev ? ' ws:' : ''}`,
-    "worker-src 'self' blob:",
-    "object-src 'none'",
-    "base-uri 'none'",
-    "form-action 'self'",
-    "frame-ancestors 'none'",
-  ].join('; ')
 }

@@ -112,6 +112,25 @@ function refuseConnection(socket: Socket): void {
   setTimeout(() => socket.destroy(), REFUSED_MS).unref()
 }
 
+/** About 64 KiB are read in between. */
+const REST_PAUSE_MS = 25
+
+/**
+ * Reads the rest of a body slowly once the response has been sent, because a client that sends large bodies over and
+ * over would otherwise take the time of all others. It is read at all because many clients only look for a response
+ * after the last byte, and lose it if the connection is closed before that.
+ */
+export function slowRest(req: IncomingMessage, res: ServerResponse): void {
+  res.once('prefinish', () => {
+    if (req.complete || req.destroyed) return
+    req.on('data', () => {
+      req.pause()
+      setTimeout(() => req.resume(), REST_PAUSE_MS).unref()
+    })
+    req.resume()
+  })
+}
+
 /**
  * Refuses a body of more than `maxBytes`. If its length is only known once too much of it has arrived, the rest is
  * discarded and the handler's stream fails, but the connection stays open, or the client could lose the response.
@@ -128,6 +147,9 @@ export function limitBody(
   req.push = (chunk, encoding) => {
     left -= chunk?.length ?? 0
     if (left >= 0) return push(chunk, encoding)
+    const { socket } = req
+    socket.pause()
+    setTimeout(() => socket.resume(), REST_PAUSE_MS).unref()
     if (req.destroyed) return true
     req.once('error', () => {})
     req._destroy = (error, done) => done(error)
