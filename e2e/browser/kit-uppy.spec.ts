@@ -21,7 +21,8 @@ import Sluice, { keepFiles } from './packages/uppy/src/index.ts'
 
 // Otherwise, a page that is reloaded at once has not saved the latest state.
 GoldenRetriever[Symbol.for('uppy test: throttleTime')] = 0
-const batch = (files) => 'upload of ' + files.length
+let named = 0
+const batch = (files) => 'upload of ' + files.length + (named++ > 0 ? ' again' : '')
 const uppy = new Uppy().use(GoldenRetriever, keepFiles).use(Sluice, { batch, allowedMetaFields: ['album'] })
 const info = []
 let failures = 0
@@ -151,6 +152,10 @@ for (const [version, core] of Object.entries(VERSIONS)) {
     expect(decider.asked).toHaveLength(1)
 
     decider.answer = () => ({ allow: true })
+    await act(page, "setFileMeta(uppy.getFiles()[0].id, { album: 'B' })")
+    await act(page, 'retryAll()')
+    const statuses = async () => (await at.stored()).map(({ status }) => status)
+    await expect.poll(statuses).toEqual(expect.arrayContaining(['failed', 'transferred']))
     await act(page, 'clear()')
     line.stopAt = MIB
     await page.locator('input').setInputFiles(filesOf(info, ['removed.bin', 'paused.bin']))

@@ -44,8 +44,11 @@ export const keepFiles: object = {
 const WARNING_MS = 5000
 
 type File<M extends Meta, B extends Body> = UppyFile<M, B> & { sluice?: Noted }
-/** Part of the file's state, so that Golden Retriever keeps it. `key`: the key of the upload's creation. */
-type Noted = { key?: string; url?: string; batch?: string }
+/**
+ * Part of the file's state, so that Golden Retriever keeps it. `key`: the key of the upload's creation; `details`: what
+ * its metadata said of the file.
+ */
+type Noted = { key?: string; details?: string; url?: string; batch?: string }
 type Transfer = { checksum?: FileChecksum; stop?: () => void; end(): void }
 
 /** Does not extend Uppy's base class, so that pages with Uppy's prebuilt bundle can use it too. */
@@ -106,7 +109,10 @@ class Sluice<M extends Meta, B extends Body> {
     // Restored files keep their progress.
     const begun = files.filter(({ isRestored, progress }) => !isRestored || !progress.uploadStarted)
     this.#uppy.emit('upload-start', begun)
-    const unnamed = files.filter(({ sluice }: File<M, B>) => !sluice?.url && sluice?.batch === undefined)
+    for (const { id } of files) this.#startOverIfEdited(this.#file(id)!)
+    const unnamed = files.filter(
+      ({ id }) => this.#file(id)!.sluice?.batch === undefined && !this.#file(id)!.sluice?.url,
+    )
     const batch = unnamed.length > 0 ? this.#options.batch?.(unnamed) : undefined
     if (batch !== undefined) for (const { id } of unnamed) this.#note(id, { batch })
     await Promise.all(files.map(({ id }) => this.#send(id)))
@@ -179,6 +185,16 @@ class Sluice<M extends Meta, B extends Body> {
       stopping.abort()
       void held?.then((release) => release?.())
     }
+  }
+
+  /** A file whose details were edited, perhaps because it was rejected for them, gets a new upload. */
+  #startOverIfEdited(file: File<M, B>): void {
+    const { id, sluice = {} } = file
+    const details = JSON.stringify(this.#metadataOf({ ...file, sluice: {} }))
+    const isEdited = sluice.details !== undefined && sluice.details !== details
+    if (isEdited && sluice.url) void deleteUpload(sluice.url, this.#tokens, {})
+    const noted = isEdited ? {} : sluice
+    this.#uppy.setFileState(id, { sluice: { ...noted, details } } as Partial<UppyFile<M, B>>)
   }
 
   #metadataOf({ type = '', name = '', meta, sluice }: File<M, B>): Record<string, string> {
