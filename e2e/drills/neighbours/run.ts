@@ -49,7 +49,10 @@ async function openStage() {
     UPLOAD_MEMORY_BYTES: String(UPLOAD_MEMORY_BYTES),
     SFTP_PORT: String(sftpPort),
   })
-  const site = await createSite(database, { pipe: { source: { http: true, url: true, sftp: true } } })
+  const site = await createSite(database, {
+    bucket: { keepBytes: false },
+    pipe: { source: { http: true, url: true, sftp: true } },
+  })
   const at = { databaseUrl, baseUrl: node.baseUrl, metricsToken: METRICS_TOKEN, sftpPort }
   const target: Target = { ...at, pipeId: site.pipe.id }
   return {
