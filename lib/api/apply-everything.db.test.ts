@@ -100,6 +100,8 @@ const SETS_NOTHING: Record<string, string> = {
   resendInvitation: ACT,
   saveLogo: IMAGE,
   removeLogo: IMAGE,
+  saveLinkHost: 'a name that takes effect once it is verified in DNS',
+  checkLinkHost: ACT,
   lockConfiguration: LOCK,
   unlockConfiguration: LOCK,
 }

@@ -2,11 +2,11 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import { toProblem } from '../platform/http/problem.ts'
 import { routeOf } from '../platform/http/read-request.ts'
 import { SluiceError } from '../platform/kernel/errors.ts'
-import { noteRequest } from '../platform/kernel/request-context.ts'
+import { addressesHere, noteRequest } from '../platform/kernel/request-context.ts'
 import type { Runtime } from '../platform/runtime.ts'
 import { limitsOfDestinations, maxUploadBytes } from '../uploads/opening/may-create.ts'
 import type { HttpProtocol, UploadContext } from '../uploads/upload-context.ts'
-import { findPublicPipe } from '../workspace/pipes/read-pipes.ts'
+import { assertServedHere, findPublicPipe } from '../workspace/pipes/read-pipes.ts'
 import { corsHeaders, isAllowedOrigin, METHODS, preflight } from './endpoint/cors.ts'
 import { showResult } from './endpoint/decision.ts'
 import {
@@ -39,22 +39,23 @@ export function createUploadHandler(
   { config, log }: Pick<Runtime, 'config' | 'log'>,
   context: UploadContext,
 ): UploadHandler {
-  const ownOrigin = new URL(config.baseUrl).origin
   return async (req, res) => {
     const method = methodOf(req)
     const origin = req.headers.origin ?? null
+    const { baseUrl, uploadUrl } = addressesHere(config)
     const name = chooseProtocol(method, req.headers)
     const protocol = PROTOCOLS[name]
     const common = method === 'OPTIONS' ? {} : { ...corsHeaders(origin), ...protocol.headers }
     const head = {
       method,
-      origin: origin === ownOrigin ? null : origin,
+      origin: origin !== null && origin === new URL(baseUrl).origin ? null : origin,
       protocol: name,
       sendInterim: config.interimResponses ? interimSender(req, res) : undefined,
     }
     try {
       const request = read(req, head)
       noteRequest({ protocol: protocol.nameOf(request) })
+      await assertServedHere(context.db, request.pipeId)
       const response =
         method === 'OPTIONS'
           ? await optionsResponse(context, request)
@@ -62,7 +63,7 @@ export function createUploadHandler(
             ? await sealByUploader(context, request)
             : request.ofResult && method === 'GET'
               ? await showResult(context, request)
-              : await protocol.handle(context, config.uploadUrl, request)
+              : await protocol.handle(context, uploadUrl, request)
       if (response) respond(req, res, { ...response, headers: { ...common, ...response.headers } })
       else res.destroy()
     } catch (thrown) {

@@ -6,6 +6,7 @@ import { type Actor, recordAudit } from '../identity/audit/record-audit.ts'
 import { byteaParam, type Db, rows } from '../platform/db/database.ts'
 import { invalidRequest } from '../platform/kernel/errors.ts'
 import { isText, nameField } from '../platform/kernel/parse-input.ts'
+import { addressesHere, currentRequest } from '../platform/kernel/request-context.ts'
 import type { CoreRuntime, Runtime } from '../platform/runtime.ts'
 
 /**
@@ -59,7 +60,7 @@ export async function readLinkPages(
     .where(eq(linkPages.workspaceId, workspaceId))
   if (!found) return { name: null, color: null, text: '', logoUrl: null }
   const { logoDigest: digest, ...shown } = found
-  return { ...shown, logoUrl: digest && `${config.baseUrl}/u/logo/${digest}` }
+  return { ...shown, logoUrl: digest && `${addressesHere(config).baseUrl}/u/logo/${digest}` }
 }
 
 /** Omitted settings stay unchanged. */
@@ -108,15 +109,17 @@ function change(runtime: Needs, actor: Actor, set: Set, detail: Record<string, u
   })
 }
 
-/** A logo by the digest in its address. Undefined once no workspace uses it. */
+/** A logo by the digest in its address. Undefined once no workspace uses it, or only others than the host's. */
 export async function findLogo(
   { db }: { db: Db },
   digest: string,
 ): Promise<{ type: string; bytes: Uint8Array<ArrayBuffer> } | undefined> {
   if (!isText(digest)) return undefined
+  const of = currentRequest()?.linkHost?.workspaceId ?? null
   const [found] = await rows<{ type: string; bytes: Uint8Array<ArrayBuffer> }>(
     db,
-    sql`select logo_type as type, logo as bytes from link_pages where logo_digest = ${digest} limit 1`,
+    sql`select logo_type as type, logo as bytes from link_pages where logo_digest = ${digest}
+      and workspace_id = coalesce(${of}::uuid, workspace_id) limit 1`,
   )
   return found
 }

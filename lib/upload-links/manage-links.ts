@@ -11,6 +11,7 @@ import type { ConfiguredRuntime, Runtime } from '../platform/runtime.ts'
 import { findPipe } from '../workspace/pipes/read-pipes.ts'
 import { renameSender, revokeSender } from '../workspace/senders/change-sender.ts'
 import { createSender } from '../workspace/senders/create-sender.ts'
+import { originOfLinks } from './link-host.ts'
 import {
   findUploadLink,
   toUploadLink,
@@ -55,7 +56,8 @@ export async function createUploadLink(
     const detail = { ...input, hasPassword: passwordHash !== null }
     const entry = { action: 'upload_link.created', subjectId: of.id, subjectLabel: input.title, detail }
     await recordAudit(inside, actor, entry)
-    return { ...toUploadLink(row!, now), code, url: `${config.baseUrl}/u/${code}` }
+    const url = `${await originOfLinks({ db: tx, config }, workspaceId)}/u/${code}`
+    return { ...toUploadLink(row!, now), code, url }
   })
 }
 

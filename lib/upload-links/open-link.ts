@@ -6,6 +6,7 @@ import { assertNotSuspended, notOfDemo } from '../identity/suspension.ts'
 import { hours } from '../platform/kernel/clock.ts'
 import { isSluiceError, SluiceError } from '../platform/kernel/errors.ts'
 import { hashSecret, newSecret, uuidv7 } from '../platform/kernel/ids.ts'
+import { addressesHere, currentRequest } from '../platform/kernel/request-context.ts'
 import { sendsMail } from '../platform/mail/mail.ts'
 import { networkOf, takeForAddress, takeFromLimit } from '../platform/rate-limits.ts'
 import type { Runtime } from '../platform/runtime.ts'
@@ -108,8 +109,12 @@ export async function linkOf(runtime: LinkRuntime, code: string, address: string
   throw noLink()
 }
 
-/** Returns undefined for a link whose Pipe is deleted, or whose workspace is suspended, as for an unknown code. */
+/**
+ * Returns undefined for a link whose Pipe is deleted, or whose workspace is suspended, as for an unknown code. On a
+ * workspace's own host, the links of others are unknown, too.
+ */
 async function findByCode({ db, config }: LinkRuntime, code: string): Promise<OpenedRow | undefined> {
+  const linkHost = currentRequest()?.linkHost
   const [found] = await db
     .select({ link: uploadLinks, pipeTypes: pipes.allowedTypes })
     .from(uploadLinks)
@@ -119,6 +124,7 @@ async function findByCode({ db, config }: LinkRuntime, code: string): Promise<Op
       and(
         eq(uploadLinks.codeHash, hashSecret(code)),
         isNull(uploadLinks.deletedAt),
+        linkHost && eq(uploadLinks.workspaceId, linkHost.workspaceId),
         notOfDemo(config, sql`${uploadLinks.workspaceId}`),
       ),
     )
@@ -180,7 +186,7 @@ async function issue(
     expiresAt,
     createdAt: new Date(now),
   })
-  const uploadUrl = uploadUrlOf(config, link.pipeId)
+  const uploadUrl = uploadUrlOf(addressesHere(config), link.pipeId)
   return { token, expiresAt: expiresAt.toISOString(), pipeId: link.pipeId, uploadUrl, mayCreate }
 }
 

@@ -38,7 +38,7 @@ function open(settings: Record<string, string> = {}, handlers: Handlers = {}) {
   const runtime = testRuntime({} as never, { BASE_URL: `http://127.0.0.1:${port}`, ...settings })
   const sign = (name: string) => async (_: unknown, res: { end(text: string): unknown }) => void res.end(name)
   const own = { uploads: sign('uploads'), api: sign('api'), pages: sign('pages'), ...handlers }
-  opening.resolve(openDoor(runtime, own))
+  opening.resolve(openDoor(runtime, own, { findLinkHost: async () => undefined }))
   return runtime
 }
 

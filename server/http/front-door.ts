@@ -3,7 +3,10 @@ import { type Problem, toProblem } from '../../lib/platform/http/problem.ts'
 import { type AtOnce, ROUTES, routeFor } from '../../lib/platform/http/routes.ts'
 import { notNow, SluiceError } from '../../lib/platform/kernel/errors.ts'
 import {
+  addressesHere,
+  currentRequest,
   failSoon,
+  type LinkHost,
   noteRequest,
   type RequestContext,
   runRequest,
@@ -12,12 +15,15 @@ import { within } from '../../lib/platform/kernel/waits.ts'
 import type { Logger } from '../../lib/platform/log/log.ts'
 import type { Runtime } from '../../lib/platform/runtime.ts'
 import { createTurns, currentOwner, type Turns } from '../../lib/platform/turns.ts'
+import { createHostFinder } from '../../lib/upload-links/link-host.ts'
 import { createFixedResponses, type FixedResponses } from './fixed-responses.ts'
 import { type AccessLog, countBody, observeRequest, openAccessLog, traceRequest } from './observe-request.ts'
 import { answerProbe } from './probes.ts'
 import {
   allowedHosts,
+  hostOnPortOf,
   inTurn,
+  isOfLinkHosts,
   isRefused,
   limitBody,
   refuseCrossSite,
@@ -26,7 +32,7 @@ import {
   slowRest,
   toOriginForm,
 } from './request-guards.ts'
-import { keepAddressSecret, setPolicy, setSecurityHeaders } from './security-headers.ts'
+import { keepAddressSecret, secureThisHost, setPolicy, setSecurityHeaders } from './security-headers.ts'
 import { forwarded, nameRequest, type ProxyTrust } from './trusted-proxies.ts'
 
 export type Handler = (req: IncomingMessage, res: ServerResponse) => Promise<void>
@@ -47,6 +53,8 @@ export type Opened = {
   handlers: Handlers
   dev: boolean
   hosts: ReadonlySet<string>
+  /** Finds the workspace whose own host has this name. */
+  findLinkHost(name: string): Promise<LinkHost | undefined>
   access: AccessLog
   turns: ReadonlyMap<AtOnce, Turns>
   fixed: FixedResponses
@@ -56,14 +64,18 @@ export type Opened = {
 export function openDoor(
   runtime: Runtime,
   handlers: Handlers,
-  { dev = false, readMetrics = () => runtime.metrics.registry.metrics() } = {},
+  {
+    dev = false,
+    readMetrics = () => runtime.metrics.registry.metrics(),
+    findLinkHost = createHostFinder(runtime),
+  } = {},
 ): Opened {
   const { baseUrl, uploadUrl } = runtime.config
   const hosts = allowedHosts([baseUrl, uploadUrl])
   const limits = ROUTES.flatMap(({ atOnce }) => atOnce ?? [])
   const turns = new Map(limits.map((atOnce) => [atOnce, createTurns({ ...atOnce, ...WAITING })]))
   const [access, fixed] = [openAccessLog(runtime), createFixedResponses()]
-  return { runtime, handlers, dev, hosts, access, turns, fixed, readMetrics }
+  return { runtime, handlers, dev, hosts, findLinkHost, access, turns, fixed, readMetrics }
 }
 
 /**
@@ -143,7 +155,7 @@ async function route(
   { clearBodyDeadline, respond }: { clearBodyDeadline(): void; respond(error: unknown): void },
 ): Promise<void> {
   const { runtime, handlers, dev } = opened
-  assertOurHost(req, opened.hosts)
+  await enterHost(req, res, opened)
   const url = req.url ?? '/'
   if (url === '*') return void res.writeHead(200, { Allow: METHODS, 'Content-Length': 0 }).end()
   const toUploads = isUploadPath(url)
@@ -159,7 +171,7 @@ async function route(
   assertDecodable(url)
   refuseCrossSite(req, runtime.config.baseUrl)
   const { bodyBytes, atOnce, isFixed } = routeFor(url)
-  setPolicy(req, res, runtime.config, dev)
+  setPolicy(req, res, addressesHere(runtime.config), dev)
   const isLink = url.startsWith('/u/')
   if (isLink) keepAddressSecret(res)
   // The layout of all pages, which only sees the headers, then knows whether the page is in the visitor's language.
@@ -275,12 +287,21 @@ function assertOneHost({ rawHeaders }: IncomingMessage): void {
   if (lines.length > 1) throw new SluiceError('invalid_header', 'The request has more than one Host header.')
 }
 
-function assertOurHost(req: IncomingMessage, hosts: ReadonlySet<string>): void {
-  if (hosts.has(req.headers.host ?? '')) return
-  throw new SluiceError(
-    'misdirected_host',
-    "The request's Host is neither the host of BASE_URL nor that of UPLOAD_URL.",
-  )
+/** Notes whose host it is if it is a workspace's own, which serves only what belongs to that workspace's links. */
+async function enterHost(req: IncomingMessage, res: ServerResponse, opened: Opened): Promise<void> {
+  const { host = '' } = req.headers
+  if (opened.hosts.has(host)) return
+  const { baseUrl } = opened.runtime.config
+  const name = hostOnPortOf(baseUrl, host)
+  const linkHost = name && (await opened.findLinkHost(name))
+  if (!linkHost)
+    throw new SluiceError(
+      'misdirected_host',
+      "The request's Host is neither the host of BASE_URL or UPLOAD_URL nor a workspace's own.",
+    )
+  currentRequest()!.linkHost = linkHost
+  if (baseUrl.startsWith('https:')) secureThisHost(res)
+  if (!isUploadPath(req.url ?? '/') && !isOfLinkHosts(req)) throw new SluiceError('not_found')
 }
 
 function refuse(res: ServerResponse, { status, headers, body }: Problem): void {

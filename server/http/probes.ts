@@ -19,8 +19,10 @@ export async function answerProbe(
   opened?: Opened,
 ): Promise<boolean> {
   const [path, query] = (req.url ?? '').split('?', 2)
+  const domain = new URLSearchParams(query).get('domain')
   if (path === '/healthz') say(res, 200, 'alive\n')
   else if (path === '/readyz' && query === 'for=upload') answerReadyForUploads(res, opened?.runtime)
+  else if (path === '/readyz' && domain) await answerForDomain(res, domain, opened)
   else if (path === '/readyz' && !opened?.handlers.relay) await answerReady(res, opened?.runtime)
   else if (path === '/metrics') await answerMetrics(req, res, opened)
   else return false
@@ -47,6 +49,20 @@ async function answerReady(res: ServerResponse, runtime: Runtime | undefined): P
   )
   if (ready === true) say(res, 200, 'ready\n')
   else say(res, 503, 'the database is not responding, or is missing a migration\n')
+}
+
+/** Tells a balancer whether to get a certificate for a host; Caddy asks in this way. */
+async function answerForDomain(
+  res: ServerResponse,
+  domain: string,
+  opened: Opened | undefined,
+): Promise<void> {
+  if (!opened) return say(res, 503, 'starting\n')
+  failSoon()
+  const found = await opened.findLinkHost(domain.toLowerCase()).catch(() => 'away' as const)
+  if (found === 'away') say(res, 503, 'the database is not responding\n')
+  else if (found) say(res, 200, 'a host of a workspace\n')
+  else say(res, 404, 'no verified host of a workspace\n')
 }
 
 async function answerMetrics(

@@ -46,7 +46,7 @@ function serve({ relay, uploads, pages }: Answers, trusts: ProxyTrust): Server {
   const handler = (answer?: Answer) =>
     answer && (async (...given: Parameters<Answer>) => void answer(...given))
   const handlers = { relay, uploads: handler(uploads), pages: handler(pages) }
-  const opened = openDoor({ ...runtime, log }, handlers)
+  const opened = openDoor({ ...runtime, log }, handlers, { findLinkHost: async () => undefined })
   const door = frontDoor(Promise.resolve(opened), { log, trusts })
   return openServer(door, { tls: undefined, log }).on('checkContinue', door)
 }

@@ -19,6 +19,30 @@ export function allowedHosts(addresses: string[]): ReadonlySet<string> {
   return hosts
 }
 
+/** The name in a Host header, in lower case, if its port is that of `baseUrl`. */
+export function hostOnPortOf(baseUrl: string, host: string): string | undefined {
+  const { protocol, port } = new URL(baseUrl)
+  const usual = protocol === 'https:' ? '443' : '80'
+  const [, name, given = usual] = host.toLowerCase().match(/^([a-z\d.-]+)(?::(\d+))?$/) ?? []
+  return given === (port || usual) ? name : undefined
+}
+
+const PARTS_OF_LINKS = /^\/(?:u\/[^/]+|u\/logo\/[^/]+|_next\/static\/.+|favicon\.svg|apple-touch-icon\.png)$/
+const CALLS_OF_LINKS = /^\/api\/v1\/upload-links\/open(?:\/receipt)?$/
+
+/**
+ * Whether a workspace's own host serves this besides uploads: link pages, what they load, and the calls that they make.
+ * No page accepts a POST there, since it could call any of Next's server actions.
+ */
+export function isOfLinkHosts({ method = '', url = '' }: IncomingMessage): boolean {
+  const path = url.split('?', 1)[0]!
+  // Next resolves dot segments, so the path could be another one for it.
+  if (URL.parse(path, 'http://host')?.pathname !== path) return false
+  return method === 'POST' ? CALLS_OF_LINKS.test(path) : isRead(method) && PARTS_OF_LINKS.test(path)
+}
+
+const isRead = (method: string) => method === 'GET' || method === 'HEAD'
+
 const ABSOLUTE = /^https?:\/\/([^/?#]*)(.*)$/i
 
 /**

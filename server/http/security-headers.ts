@@ -2,13 +2,20 @@ import { randomBytes } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Config } from '../../lib/platform/settings/config.ts'
 
+const ONE_YEAR = 'max-age=31536000'
+
 /** Sets the headers that every response has. */
 export function setSecurityHeaders(res: ServerResponse, secure: boolean): void {
   res.setHeader('X-Content-Type-Options', 'nosniff')
   res.setHeader('Referrer-Policy', 'strict-origin-when-cross-origin')
   res.setHeader('X-Frame-Options', 'DENY')
   res.setHeader('Permissions-Policy', 'camera=(), microphone=(), geolocation=()')
-  if (secure) res.setHeader('Strict-Transport-Security', 'max-age=31536000; includeSubDomains')
+  if (secure) res.setHeader('Strict-Transport-Security', `${ONE_YEAR}; includeSubDomains`)
+}
+
+/** For a workspace's own host: what is below it belongs to the workspace, which may not use HTTPS there. */
+export function secureThisHost(res: ServerResponse): void {
+  res.setHeader('Strict-Transport-Security', ONE_YEAR)
 }
 
 /** Keeps an upload link's address from other sites and search engines, because anyone who knows it can use the link. */

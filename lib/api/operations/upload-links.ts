@@ -2,6 +2,14 @@ import { z } from 'zod'
 import { pageAnswer } from '../../platform/db/page.ts'
 import { currentRequest } from '../../platform/kernel/request-context.ts'
 import {
+  checkedHostAnswer,
+  checkLinkHost,
+  linkHostAnswer,
+  linkHostInput,
+  readLinkHost,
+  saveLinkHost,
+} from '../../upload-links/link-host.ts'
+import {
   changeLinkPages,
   linkPagesAnswer,
   linkPagesChanges,
@@ -110,6 +118,33 @@ export const uploadLinkOperations = [
     summary: "Remove the logo from the pages of the workspace's upload links.",
     answer: linkPagesAnswer,
     run: ({ runtime, who }) => removeLogo(runtime, who),
+  }),
+  operation('GET /link-pages/host', {
+    id: 'showLinkHost',
+    right: 'see',
+    summary:
+      "Show the workspace's own host for link pages and their uploads, and the DNS records that it needs.",
+    answer: linkHostAnswer,
+    run: ({ runtime, who }) => readLinkHost(runtime, who.workspaceId),
+  }),
+  operation('POST /link-pages/host/check', {
+    id: 'checkLinkHost',
+    right: 'administer',
+    summary:
+      'Look for the DNS records of the host. Once they are found, new upload links and their uploads use it.',
+    answer: checkedHostAnswer,
+    problems: ['rate_limited'],
+    network: true,
+    run: ({ runtime, who }) => checkLinkHost(runtime, who),
+  }),
+  operation('PUT /link-pages/host', {
+    id: 'saveLinkHost',
+    right: 'administer',
+    summary:
+      'Set the host for link pages and their uploads, which then has to be checked, or remove it with null.',
+    body: linkHostInput,
+    answer: linkHostAnswer,
+    run: ({ runtime, who, body }) => saveLinkHost(runtime, who, body),
   }),
   openOperation('POST /upload-links/open', {
     id: 'openUploadLink',

@@ -17,6 +17,7 @@ const BY_NAME: Record<string, unknown> = {
   key: 'ak_…',
   secret: 'whsec_…',
   email: 'ada@example.com',
+  host: 'files.example.com',
   bucket: 'media',
   prefix: 'uploads/',
   region: 'eu-central-1',

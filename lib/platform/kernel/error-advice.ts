@@ -195,7 +195,8 @@ export const errorAdvice: Record<ErrorCode, { means: string; remedy: string }> =
   },
   misdirected_host: {
     means: 'The request was sent to a host name that this Sluice does not serve.',
-    remedy: 'Use the address in `BASE_URL` or `UPLOAD_URL`; the administrator can change these.',
+    remedy:
+      "Use the address in `BASE_URL` or `UPLOAD_URL`; the administrator can change these. A workspace's own host works once it is verified.",
   },
   upload_locked: {
     means:

@@ -9,12 +9,16 @@ export type RequestContext = {
   traceparent: string | undefined
   /** The client's address, after validating the proxies in between. */
   client?: string
+  /** Set if the request was sent to a workspace's own host, where no other workspace may appear. */
+  linkHost?: LinkHost
   /** True if someone is waiting for a page or an API response, which must fail quickly while the database is down. */
   failsSoon?: boolean
   /** Aborted if the client of a request that only reads leaves before its response. */
   left?: AbortSignal | undefined
   notes: RequestNotes
 }
+
+export type LinkHost = { workspaceId: string; origin: string }
 
 /** Fields for the access log. Each layer adds what it finds out. */
 type RequestNotes = {
@@ -47,6 +51,12 @@ export function inThisRequest<Args extends unknown[], Result>(
 ): (...args: Args) => Result {
   const context = storage.getStore()
   return context ? (...args) => storage.run(context, work, ...args) : work
+}
+
+/** This server's addresses as the client knows them: a workspace's own host only names itself. */
+export function addressesHere(config: { baseUrl: string; uploadUrl: string }) {
+  const origin = currentRequest()?.linkHost?.origin
+  return { baseUrl: origin ?? config.baseUrl, uploadUrl: origin ?? config.uploadUrl }
 }
 
 export function noteRequest(notes: RequestNotes): void {

@@ -98,6 +98,9 @@ export type ResolveHost = (hostname: string, trusted: boolean) => Promise<Lookup
 
 const DNS_TRY_MS = 1500
 const DNS_TRIES = 2
+/** Queries the name servers, with a bound on how long that takes. */
+export const openResolver = () => new Resolver({ timeout: DNS_TRY_MS, tries: DNS_TRIES })
+
 const MAX_ADDRESSES = 8
 
 /**
@@ -108,7 +111,7 @@ const MAX_ADDRESSES = 8
 export const resolveHost: ResolveHost = async (hostname, trusted) => {
   const name = LOOPBACK_NAME.test(hostname) ? 'localhost' : hostname
   if (trusted || name === 'localhost') return lookup(name, { all: true, order: 'ipv4first' })
-  const resolver = new Resolver({ timeout: DNS_TRY_MS, tries: DNS_TRIES })
+  const resolver = openResolver()
   const [ipv4, ipv6] = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)])
   const found = [
     ...(ipv4.status === 'fulfilled' ? ipv4.value.map((address) => ({ address, family: 4 })) : []),

@@ -5,6 +5,7 @@ import { type Db, rows } from '../../platform/db/database.ts'
 import { type Page, type PageQuery, readCursor, toPage } from '../../platform/db/page.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import { isPipeId } from '../../platform/kernel/ids.ts'
+import { currentRequest } from '../../platform/kernel/request-context.ts'
 import type { Runtime } from '../../platform/runtime.ts'
 import { type SealedDataStore, sealedDataStoreColumn } from '../data-stores/sealed-data-store.ts'
 import { PIPE_DESTINATIONS, type PipeDestination, readDestinations } from './destinations.ts'
@@ -24,7 +25,7 @@ export async function findPipe(
     .from(pipes)
     .where(and(eq(pipes.id, id), eq(pipes.workspaceId, actor.workspaceId), isNull(pipes.deletedAt)))
   const [pipe] = isPipeId(id) ? await (lock ? query.for(lock) : query) : []
-  if (!pipe) throw new SluiceError('pipe_not_found', 'There is no such Pipe.')
+  if (!pipe) throw noPipe()
   return { pipe, destinations: (await readDestinations(db, [id])).get(id)! }
 }
 
@@ -71,6 +72,17 @@ export async function listPipes(
     (pipe) => `${pipe.createdAt.toISOString()} ${pipe.id}`,
   )
 }
+
+/** On a workspace's own host, there are no Pipes of other workspaces. */
+export async function assertServedHere(db: Db, id: string): Promise<void> {
+  const linkHost = currentRequest()?.linkHost
+  if (!linkHost) return
+  const ofWorkspace = and(eq(pipes.id, id), eq(pipes.workspaceId, linkHost.workspaceId))
+  const found = await db.select({ id: pipes.id }).from(pipes).where(ofWorkspace)
+  if (found.length === 0) throw noPipe()
+}
+
+const noPipe = () => new SluiceError('pipe_not_found', 'There is no such Pipe.')
 
 /** What anyone can read about a Pipe without a token, and the Data Stores from which some of it is derived. */
 export type PublicPipe = {

@@ -1,7 +1,8 @@
 'use server'
 
-import { invalidRequest, isSluiceError } from '#lib/platform/kernel/errors.ts'
+import { invalidRequest, isSluiceError, SluiceError } from '#lib/platform/kernel/errors.ts'
 import { parseInput } from '#lib/platform/kernel/parse-input.ts'
+import { checkLinkHost, linkHostInput, saveLinkHost } from '#lib/upload-links/link-host.ts'
 import { changeLinkPages, linkPagesChanges, removeLogo, saveLogo } from '#lib/upload-links/link-pages.ts'
 import { act } from '../../../actions/act.ts'
 import { textOf } from '../../../actions/form-fields.ts'
@@ -22,6 +23,28 @@ export async function saveLinkPages(_previous: unknown, data: FormData) {
     }
     await changeLinkPages(runtime, actor, changes)
     return { message: 'Saved.' }
+  })
+}
+
+export async function saveHost(_previous: unknown, data: FormData) {
+  return act('administer', data, async (runtime, actor) => {
+    await saveLinkHost(runtime, actor, parseInput(linkHostInput, { host: textOf(data, 'host') ?? '' }))
+    return { message: 'Saved.' }
+  })
+}
+
+export async function checkHost() {
+  return act('administer', async (runtime, actor) => {
+    const { host, faults } = await checkLinkHost(runtime, actor)
+    if (faults.length > 0) throw new SluiceError('conflict', faults.join(' '))
+    return { message: `${host} is verified.` }
+  })
+}
+
+export async function removeHost() {
+  return act('administer', async (runtime, actor) => {
+    await saveLinkHost(runtime, actor, { host: null })
+    return { message: 'Removed.' }
   })
 }
 

@@ -1,0 +1,100 @@
+import { Stethoscope } from 'lucide-react'
+import type { z } from 'zod'
+import { ActionForm } from '#components/ui/action-form.tsx'
+import { ConfirmDialog } from '#components/ui/confirm-dialog.tsx'
+import { Copyable } from '#components/ui/copyable.tsx'
+import { Facts } from '#components/ui/facts.tsx'
+import { TextField } from '#components/ui/field.tsx'
+import { Panel } from '#components/ui/panel.tsx'
+import { IfMay } from '#components/ui/rights.tsx'
+import { Status } from '#components/ui/status.tsx'
+import { TextLink } from '#components/ui/text-link.tsx'
+import type { linkHostAnswer } from '#lib/upload-links/link-host.ts'
+import { checkHost, removeHost, saveHost } from './actions.ts'
+
+type Given = z.output<typeof linkHostAnswer>
+
+export function HostPanel({ host, verifiedAt, records }: Given) {
+  return (
+    <Panel
+      title="Host name"
+      description={
+        <>
+          Upload links and the files sent through them can use a host name of your own. It needs{' '}
+          <TextLink href="/docs/upload-links#your-host-name">records in DNS and a certificate</TextLink>.
+        </>
+      }
+      aside={host && <Status state={verifiedAt ? 'verified' : 'unverified'} />}
+      className="mt-6 max-w-2xl"
+    >
+      {host === null ? (
+        <ActionForm right="administer" action={saveHost} submit="Add" submitTone="plain">
+          <TextField
+            name="host"
+            label="Host"
+            mono
+            placeholder="files.example.com"
+            maxLength={253}
+            className="max-w-sm"
+          />
+        </ActionForm>
+      ) : (
+        <div className="space-y-4">
+          {verifiedAt ? (
+            <p className="text-sm">
+              New upload links start with <span className="break-all font-mono text-xs">{host}</span>. Earlier
+              ones also keep working at their old address.
+            </p>
+          ) : (
+            <Records host={host} records={records} />
+          )}
+          <div className="flex flex-wrap items-start gap-3">
+            {!verifiedAt && (
+              <ActionForm
+                right="administer"
+                action={checkHost}
+                submit="Check now"
+                icon={<Stethoscope aria-hidden />}
+              />
+            )}
+            <IfMay right="administer">
+              <ConfirmDialog
+                trigger="Remove"
+                triggerLabel={`Remove ${host}`}
+                title={`Remove ${host}`}
+                confirm="Remove"
+                action={removeHost}
+              >
+                <p>
+                  Upload links that you sent with this host stop working there. They keep working with the
+                  host of this page.
+                </p>
+              </ConfirmDialog>
+            </IfMay>
+          </div>
+        </div>
+      )}
+    </Panel>
+  )
+}
+
+function Records({ host, records }: Pick<Given, 'records'> & { host: string }) {
+  return (
+    <>
+      <p className="text-sm">
+        Create these records in the DNS of <span className="break-all font-mono text-xs">{host}</span>, and
+        then check them here. New records can take some minutes to be visible.
+      </p>
+      {records.map(({ type, name, value }) => (
+        <Facts
+          key={type}
+          facts={{
+            Type: type,
+            Name: <Copyable text={name} what={`name of the ${type} record`} />,
+            Value: <Copyable text={value} what={`value of the ${type} record`} />,
+          }}
+        />
+      ))}
+    </>
+  )
+}

@@ -1,0 +1,80 @@
+import { linkHosts } from '#drizzle/schema/index.ts'
+import { openDatabase } from '#lib/platform/db/open-database.ts'
+import { createLogger } from '#lib/platform/log/log.ts'
+import { expectAccessible } from '../../test/support/axe.ts'
+import { api, expect, listen, test } from '../../test/support/browser.ts'
+import { file } from '../../test/support/kit-site.ts'
+import { sampleOf } from '../../test/support/sample-files.ts'
+import { startSluice, temporaryFolder } from '../../test/support/sluice.ts'
+import { readDemo } from '../../test/support/target.ts'
+
+/** Browsers resolve it to this machine. */
+const HOST = 'files.localhost'
+
+test("a link on the workspace's own host uploads a file, and contacts no other host", async ({ browser }) => {
+  test.slow()
+  using folder = temporaryFolder()
+  const sluice = await startSluice({ DATA_DIR: folder.path, PROCESSES: '2', LOG_LEVEL: 'warn' })
+  const demo = readDemo(folder.path)
+  const owner = await browser.newPage({ baseURL: sluice.baseUrl, reducedMotion: 'reduce' })
+  await owner.goto('/login')
+  await owner.getByLabel('Email').fill(demo.email)
+  await owner.getByLabel('Password').fill(demo.password)
+  await owner.getByRole('button', { name: 'Sign in' }).click()
+  await owner.waitForURL('**/dashboard')
+
+  await owner.goto('/dashboard/settings/link-pages')
+  const host = owner.getByRole('textbox', { name: 'Host' })
+  await host.fill('http://files')
+  await owner.getByRole('button', { name: 'Add' }).click()
+  await expect(owner.getByText('Must be a host name such as files.example.com.')).toBeVisible()
+  await host.fill('Files.localhost.')
+  await owner.getByRole('button', { name: 'Add' }).click()
+  const panel = owner.locator('section').filter({ hasText: 'Host name' })
+  await expect(panel.getByText('not verified')).toBeVisible()
+  await expect(panel.getByText(`_sluice.${HOST}`)).toBeVisible()
+  await expect(panel.getByText(/^sluice-workspace=[0-9a-f-]{36}$/)).toBeVisible()
+  await expect(panel.getByRole('button', { name: /^Copy (name|value) of the / })).toHaveCount(4)
+  await panel.getByRole('button', { name: 'Check now' }).click()
+  await expect(panel.getByRole('alert')).toHaveText(/^There is no TXT record|did not answer/)
+  await expectAccessible(owner, 'a host name and its records')
+
+  const { db, close } = await openDatabase(
+    { dataDir: folder.path },
+    { log: createLogger('silent'), share: true },
+  )
+  await db.update(linkHosts).set({ verifiedAt: new Date() })
+  await close()
+  await owner.reload()
+  await expect(panel.getByText('verified', { exact: true })).toBeVisible()
+  await expectAccessible(owner, 'a verified host name')
+  await api(demo, 'PUT', '/link-pages/logo', { image: sampleOf('png').toString('base64') })
+  const { url } = await api<{ url: string }>(demo, 'POST', '/upload-links', {
+    pipeId: demo.pipeId,
+    title: 'Films for May',
+  })
+  const { port } = new URL(sluice.baseUrl)
+  expect(new URL(url).origin).toBe(`http://${HOST}:${port}`)
+
+  const visitors = await browser.newContext({ reducedMotion: 'reduce' })
+  const page = await visitors.newPage()
+  const complaints = listen(page)
+  const contacted = new Set<string>()
+  page.on('request', (request) => contacted.add(new URL(request.url()).host))
+  await page.goto(url)
+  await expect(page.getByRole('heading', { name: 'Films for May' })).toBeVisible()
+  const logo = page.getByRole('banner').locator('img')
+  await expect(logo).toHaveAttribute('src', new RegExp(`^http://${HOST}:${port}/u/logo/`))
+  await page.getByLabel('Choose files').setInputFiles(file('scene.txt'))
+  await expect(page.getByText('Your file has arrived')).toBeVisible()
+  expect([...contacted]).toEqual([`${HOST}:${port}`])
+  expect(await visitors.cookies()).toEqual([])
+  expect(complaints).toEqual([])
+  const elsewhere = await page.goto(`http://${HOST}:${port}/login`)
+  expect(elsewhere!.status()).toBe(404)
+
+  await panel.getByRole('button', { name: `Remove ${HOST}` }).click()
+  await owner.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
+  await expect(host).toBeVisible()
+  await sluice.stop()
+})
