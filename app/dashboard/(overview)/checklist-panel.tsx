@@ -36,7 +36,7 @@ export function ChecklistPanel({ checklist, dataStoreId, pipeId }: Props) {
       href: '/dashboard/senders?new=1',
     },
     {
-      done: checklist.firstByte,
+      done: checklist.fileArrived,
       title: 'Upload a file',
       text: 'From your page, or here with “Try it”.',
       href: pipeId ? `${pipe}/try` : pipe,

@@ -31,7 +31,7 @@ export default async function Overview({ searchParams }: { searchParams: Search 
   const runtime = getRuntime()
   const look = (topic: Topic) => readSnapshot(runtime.db, actor.workspaceId, topic)
   const { mark } = await look('overview')
-  const [checklist, map, attention, figures, usage, dataStores, pipes, { uploads = [] }] = await Promise.all([
+  const [setup, map, attention, figures, usage, dataStores, pipes, { uploads = [] }] = await Promise.all([
     readChecklist(runtime, actor),
     readMap(runtime, actor),
     readAttention(runtime, actor),
@@ -41,7 +41,7 @@ export default async function Overview({ searchParams }: { searchParams: Search 
     listPipes(runtime, actor, { limit: 100 }),
     look('uploads'),
   ])
-  const done = Object.values(checklist).every(Boolean)
+  const done = Object.values(setup.checklist).every(Boolean)
   return (
     <>
       <PageHeader title="Overview" />
@@ -50,14 +50,14 @@ export default async function Overview({ searchParams }: { searchParams: Search 
       <div className="space-y-5">
         {!done && may(actor, 'build') && (
           <ChecklistPanel
-            checklist={checklist}
+            checklist={setup.checklist}
             dataStoreId={dataStores.data[0]?.id}
             pipeId={pipes.data[0]?.id}
           />
         )}
         <NeedsAttention items={attention} />
         {pipes.data.length > 0 && <LiveMap map={map} />}
-        {checklist.firstByte && (
+        {setup.hasFiles && (
           <FiguresSection figures={figures} range={range} pipeId={pipeId} pipes={pipes.data} />
         )}
         <div className="grid items-start gap-5 lg:grid-cols-[1fr_20rem]">

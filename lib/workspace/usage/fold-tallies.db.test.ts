@@ -46,8 +46,8 @@ describeWithDatabase('the counts', (database) => {
       ])
     await foldTallies(runtime)
     await runtime.db.delete(counts)
-    expect(await readChecklist(runtime, mine.actor)).toMatchObject({ webhookDelivered: true })
-    expect(await readChecklist(runtime, other.actor)).toMatchObject({ webhookDelivered: false })
+    expect((await readChecklist(runtime, mine.actor)).checklist).toMatchObject({ webhookDelivered: true })
+    expect((await readChecklist(runtime, other.actor)).checklist).toMatchObject({ webhookDelivered: false })
   })
 
   it("add to what each Sender's files transferred", async () => {
