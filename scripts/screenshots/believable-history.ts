@@ -64,25 +64,30 @@ const KINDS = [
 ] as const
 
 type Place = { pipeId: string; senderId: string; sender: string }
-type Own = { workspaceId: string; outputId: string; url: string }
+type Own = { workspaceId: string; outputId: string; url: string; dataStoreId: string; bucket: string }
 
 export async function writeHistory(dataDir: string, demo: DemoDocument): Promise<void> {
   const places = await makePlaces(demo)
   const database = await openDatabase({ dataDir }, { log: createLogger('warn'), share: true })
   try {
-    const { db } = database
-    const [own] = await rows<Own>(
-      db,
-      sql`select p.workspace_id as "workspaceId", o.id as "outputId", o.url from pipes p
-        join webhook_outputs o on o.pipe_id = p.id where p.id = ${demo.pipeId}`,
-    )
-    await writeFiles(db, own!, makeFiles(places))
-    await foldTallies({ db })
-    await writeUsage(db, own!)
-    await age(db, own!)
+    await writeRows(database.db, demo.pipeId, places)
   } finally {
     await database.close()
   }
+}
+
+/** The history of the places in the workspace of a Pipe, whose Data Store and webhook output they share. */
+export async function writeRows(db: Db, pipeId: string, places: Place[]): Promise<void> {
+  const [own] = await rows<Own>(
+    db,
+    sql`select p.workspace_id as "workspaceId", o.id as "outputId", o.url, s.id as "dataStoreId", s.bucket from pipes p
+      join webhook_outputs o on o.pipe_id = p.id join pipe_destinations d on d.pipe_id = p.id
+      join data_stores s on s.id = d.data_store_id where p.id = ${pipeId}`,
+  )
+  await writeFiles(db, own!, makeFiles(places))
+  await foldTallies({ db })
+  await writeUsage(db, own!, places)
+  await age(db, own!)
 }
 
 /** Creates Pipes and Senders through the API, as a customer would. */
@@ -169,7 +174,7 @@ function makeFile(n: number, atMs: number, places: Place[]) {
 
 async function writeFiles(
   db: Db,
-  { workspaceId, outputId, url }: Own,
+  { workspaceId, outputId, url, dataStoreId, bucket }: Own,
   made: ReturnType<typeof makeFiles>,
 ): Promise<void> {
   const set = sql`json_to_recordset(${JSON.stringify(made)}::json) as m(n int, at timestamptz, status text, bytes bigint, share float8,
@@ -184,6 +189,12 @@ async function writeFiles(
     select ${id('file')}, ${workspaceId}::uuid, pipe, sender, sender_name, subject, filename, filetype, status, reason,
       bytes, ${sent}, ${sent}, 604800, now() + interval '6 days', at, at + took * interval '1 ms',
       case when status <> 'uploading' then at + took * interval '1 ms' end, at
+    from ${set}`)
+  await db.execute(sql`
+    insert into file_destinations (file_id, data_store_id, bucket, key, status, etag, certainty)
+    select ${id('file')}, ${dataStoreId}::uuid, ${bucket}, ${id('file')} || '/' || filename,
+      case status when 'transferred' then status when 'uploading' then 'pending' else 'failed' end,
+      case when status = 'transferred' then '"' || md5(n::text) || '"' end, case when status = 'transferred' then 'answered' end
     from ${set}`)
   await db.execute(sql`
     insert into tallies (workspace_id, pipe_id, what, at, bytes, took_ms)
@@ -212,12 +223,13 @@ async function writeFiles(
     from ${told}`)
 }
 
-/** Writes the usage of the current month, based on its files' bytes. */
-async function writeUsage(db: Db, { workspaceId }: Own): Promise<void> {
+/** Adds the bytes of these files to the usage of the current month. */
+async function writeUsage(db: Db, { workspaceId }: Own, places: Place[]): Promise<void> {
+  const pipeIds = `{${places.map(({ pipeId }) => pipeId).join()}}`
   await db.execute(sql`
     insert into usage_days (workspace_id, pipe_id, day, bytes)
     select workspace_id, pipe_id, (created_at at time zone 'utc')::date, sum(offset_bytes) from files
-    where workspace_id = ${workspaceId}::uuid
+    where pipe_id = any(${pipeIds}::text[])
       and created_at >= date_trunc('month', now() at time zone 'utc') at time zone 'utc'
     group by 1, 2, 3`)
   await db.execute(sql`
