@@ -1,7 +1,7 @@
 import type { File, TimelineEntry } from '#lib/dashboard/files/file.ts'
 import type { ReplayFacts } from '#lib/dashboard/files/read-replay.ts'
 import { seconds } from '#lib/platform/kernel/clock.ts'
-import { isUuid, uuidv7Ms } from '#lib/platform/kernel/ids.ts'
+import { beganAt } from './tell-entry.ts'
 
 /** A time at which bytes began or stopped moving, or at which something else happened. */
 type Stop = { atMs: number; bytes: number; moving: boolean; entry: TimelineEntry | undefined }
@@ -83,13 +83,6 @@ function stopsOf(
   if (last && offset > last.bytes && lastByteMs >= last.atMs)
     move(last, { atMs: lastByteMs, bytes: offset, entry: undefined }, {})
   return stops
-}
-
-/** An id contains the time at which its request began, unless a proxy chose the id or it is that of a later request. */
-function beganAt(requestId: unknown, endedMs: number): number | undefined {
-  if (typeof requestId !== 'string' || !isUuid(requestId)) return undefined
-  const beganMs = uuidv7Ms(requestId)
-  return beganMs <= endedMs ? beganMs : undefined
 }
 
 type Gap = Pick<Segment, 'kind' | 'ms'> & { width: number }

@@ -95,7 +95,7 @@ export default async function FilePage({ params }: { params: Promise<{ id: strin
           }
         >
           <Replay replay={drawReplay(entries, file, facts)} size={file.size} />
-          <Timeline entries={foldRequests(entries)} />
+          <Timeline entries={foldRequests(entries, facts)} />
           {isCut(file.timeline) && (
             <p className="mt-4 text-ink-faint text-sm">
               Only the first {MAX_ENTRIES} entries and the first {MAX_ENTRIES} webhook attempts are listed.

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import type { TimelineEntry } from '#lib/dashboard/files/file.ts'
+import { uuidv7 } from '#lib/platform/kernel/ids.ts'
 import { completeRequests, foldRequests, tellEntry } from './tell-entry.ts'
 
 const request = (fromBytes: number, toBytes: number, ended = 'end') => ({
@@ -20,8 +21,8 @@ const refused = (offsetBytes: number, times = 1) => ({
     lastAt: '2026-11-21T08:10:00.000Z',
   },
 })
-const titles = (entries: TimelineEntry[], size: number) =>
-  foldRequests(completeRequests(entries, { size, lastByteAt: null }))
+const titles = (entries: TimelineEntry[], size: number, lastRequestId: string | null = null) =>
+  foldRequests(completeRequests(entries, { size, lastByteAt: null }), { lastRequestId })
     .map(tellEntry)
     .map(({ title, text }) => [title, text])
 
@@ -82,6 +83,36 @@ it('shows a pause between two complete requests, and the resume after it', () =>
     ['Interrupted', '100 B kept'],
     ['Resumed at 100 B', '100 B confirmed in 2 requests'],
     ['In the bucket', 'Confirmed by the bucket.'],
+  ])
+})
+
+it('shows how long the connection was away before a resume, without the time that the bytes took after it', () => {
+  const START = Date.parse('2026-11-21T08:00:00.000Z')
+  const at = (seconds: number) => new Date(START + seconds * 1000).toISOString()
+  const idAt = (seconds: number) => uuidv7(START + seconds * 1000)
+  const from = (began: number, ended: number, [fromBytes, toBytes]: [number, number], how = 'end') => ({
+    at: at(ended),
+    kind: 'request',
+    detail: { fromBytes, toBytes, ended: how, requestId: idAt(began) },
+  })
+  const told = titles(
+    [
+      from(0, 5, [0, 100], 'cut'),
+      from(15, 20, [100, 150]),
+      from(20, 25, [150, 200]),
+      { at: at(60), kind: 'offset_asked', detail: { offsetBytes: 200 } },
+      from(60, 70, [200, 300], 'cut'),
+      { ...completed, at: at(90) },
+    ],
+    400,
+    idAt(70.5),
+  )
+  expect(told.slice(0, -1)).toEqual([
+    ['Bytes arrived', '100 B confirmed, then the connection was lost'],
+    ['Resumed at 100 B', 'No connection for 10.0 s, then 100 B confirmed in 2 requests'],
+    ['Interrupted', '200 B kept'],
+    ['Resumed at 200 B', 'Nothing was sent for 35.0 s, then 100 B confirmed, then the connection was lost'],
+    ['Resumed at 300 B', '100 B confirmed'],
   ])
 })
 

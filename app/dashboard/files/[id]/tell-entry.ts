@@ -1,8 +1,11 @@
 import { formatBytes, formatDuration, formatExact, plural } from '#components/format.ts'
 import type { DestinationReason } from '#drizzle/schema/files.ts'
 import { explainFailure, type File, type TimelineEntry } from '#lib/dashboard/files/file.ts'
+import type { ReplayFacts } from '#lib/dashboard/files/read-replay.ts'
 import { DECIDED_BY_IN_WORDS, REASONS_IN_WORDS } from '#lib/dashboard/files/words.ts'
 import { explainRejection } from '#lib/hooks/rejection.ts'
+import { seconds } from '#lib/platform/kernel/clock.ts'
+import { isUuid, uuidv7Ms } from '#lib/platform/kernel/ids.ts'
 
 export type Told = { title: string; text?: string; tone: 'plain' | 'good' | 'bad' | 'warn' }
 
@@ -46,8 +49,14 @@ function reachedBy({ kind, detail }: TimelineEntry, size: number | null): number
   return kind === 'bucket_refused' || kind === 'offset_asked' ? Number(detail.offsetBytes) : 0
 }
 
-/** Merges consecutive requests with no interruption between them, since a client with small chunks makes hundreds. */
-export function foldRequests(entries: TimelineEntry[]): TimelineEntry[] {
+/**
+ * Merges consecutive requests with no interruption between them, since a client with small chunks makes hundreds. For
+ * one that resumes the upload, adds how long nothing was sent before it.
+ */
+export function foldRequests(
+  entries: TimelineEntry[],
+  { lastRequestId }: Pick<ReplayFacts, 'lastRequestId'>,
+): TimelineEntry[] {
   const folded: TimelineEntry[] = []
   for (const entry of entries) {
     const last = folded.at(-1)
@@ -57,15 +66,40 @@ export function foldRequests(entries: TimelineEntry[]): TimelineEntry[] {
       (last.detail.ended === 'end' || isBeside) &&
       last.detail.toBytes === entry.detail.fromBytes
     if (entry.kind !== 'request') folded.push(entry)
-    else if (!goesOn)
-      folded.push({ ...entry, detail: { ...entry.detail, requests: 1, resumed: wasBroken(last) } })
-    else {
-      const { fromBytes, resumed, requests } = last.detail
-      const detail = { fromBytes: fromBytes!, resumed: resumed!, requests: Number(requests) + 1 }
-      folded[folded.length - 1] = { ...entry, detail: { ...entry.detail, ...detail } }
+    else if (goesOn) {
+      const { toBytes, ended } = entry.detail
+      const detail = {
+        ...last.detail,
+        toBytes: toBytes!,
+        ended: ended!,
+        requests: Number(last.detail.requests) + 1,
+      }
+      folded[folded.length - 1] = { ...entry, detail }
+    } else {
+      const quietMs = quietBefore(entry, folded, lastRequestId)
+      const resume = wasBroken(last) && { resumed: true, quietMs, wasCut: last?.detail.ended === 'cut' }
+      folded.push({ ...entry, detail: { ...entry.detail, requests: 1, ...resume } })
     }
   }
   return folded
+}
+
+/** For how long nothing had been sent when a request began. Zero if that is unknown, or if other connections sent. */
+function quietBefore(
+  { at, detail }: TimelineEntry,
+  before: TimelineEntry[],
+  lastRequestId: string | null,
+): number {
+  const stopped = before.findLast(({ kind }) => kind === 'request' || kind === 'bucket_refused')
+  const beganMs = beganAt(detail.requestId ?? lastRequestId, Date.parse(at))
+  return stopped?.kind === 'request' && !detail.lane && beganMs ? beganMs - Date.parse(stopped.at) : 0
+}
+
+/** An id contains the time at which its request began, unless a proxy chose the id or it is that of a later request. */
+export function beganAt(requestId: unknown, endedMs: number): number | undefined {
+  if (typeof requestId !== 'string' || !isUuid(requestId)) return undefined
+  const beganMs = uuidv7Ms(requestId)
+  return beganMs <= endedMs ? beganMs : undefined
 }
 
 function wasBroken(before: TimelineEntry | undefined): boolean {
@@ -138,7 +172,10 @@ const ENDED: Record<string, string> = {
   draining: 'the server restarted',
 }
 
-function tellRequest({ fromBytes, toBytes, ended, resumed, requests }: TimelineEntry['detail']): Told {
+/** Shorter times are not mentioned. */
+const LEAST_MS = seconds(1)
+
+function tellRequest({ fromBytes, toBytes, ended, resumed, requests, ...of }: TimelineEntry['detail']): Told {
   const [from, to] = [Number(fromBytes ?? 0), Number(toBytes ?? fromBytes ?? 0)]
   const why = ENDED[String(ended)]
   const title =
@@ -147,10 +184,15 @@ function tellRequest({ fromBytes, toBytes, ended, resumed, requests }: TimelineE
       : resumed
         ? `Resumed at ${formatBytes(from)}`
         : `Bytes ${formatBytes(from)} to ${formatBytes(to)}`
+  const quietMs = Number(of.quietMs)
+  const quiet =
+    quietMs >= LEAST_MS
+      ? `${of.wasCut ? 'No connection' : 'Nothing was sent'} for ${formatDuration(quietMs)}, then `
+      : ''
   const many = Number(requests) > 1 ? ` in ${Number(requests)} requests` : ''
   return {
     title,
-    text: `${formatBytes(to - from)} confirmed${many}${why ? `, then ${why}` : ''}`,
+    text: `${quiet}${formatBytes(to - from)} confirmed${many}${why ? `, then ${why}` : ''}`,
     tone: why ? 'warn' : 'plain',
   }
 }

@@ -27,3 +27,14 @@ it.each<[string, TimelineEntry, string]>([
   expect([...html.matchAll(/lucide-([a-z-]+)/g)].map(([, name]) => name)).toContain(icon)
   expect(html.includes('lucide-triangle-alert')).toBe(icon === 'triangle-alert')
 })
+
+it('shows no wait before a resume, which tells it in its text', () => {
+  const request = entry('request', { fromBytes: 0, toBytes: 5, ended: 'cut' })
+  const resume = (resumed: boolean) => ({
+    ...entry('request', { fromBytes: 5, toBytes: 9, ended: 'end', resumed }),
+    at: '2026-11-28T10:00:10.600Z',
+  })
+  const shows = (resumed: boolean) =>
+    renderToStaticMarkup(<Timeline entries={[request, resume(resumed)]} />).includes('after 10.6 s')
+  expect([shows(false), shows(true)]).toEqual([true, false])
+})

@@ -60,7 +60,9 @@ export function Timeline({ entries }: { entries: TimelineEntry[] }) {
       {entries.map((entry, index) => {
         const { title, text } = tellEntry(entry)
         const before = entries[index - 1]
-        const waited = before ? Date.parse(entry.at) - Date.parse(before.at) : 0
+        // A resume says in its text how long nothing was sent before it: that time and the time of sending are no wait.
+        const hasWaited = entry.kind !== 'offset_asked' && !entry.detail.resumed
+        const waited = before && hasWaited ? Date.parse(entry.at) - Date.parse(before.at) : 0
         return (
           <li key={index} className="relative flex gap-3">
             <Sign entry={entry} className="z-10 size-[1.6875rem] shrink-0 p-1.5" />
