@@ -68,6 +68,19 @@ it('reads only the months of retained events, the next one, and the default', ()
   expect(told(wide)).toEqual([])
 })
 
+it.each(['custom', 'generic'])(
+  'counts open uploads without reading other files, with a %s plan',
+  async (kind) => {
+    const { db } = database
+    await db.execute(sql.raw(`set plan_cache_mode = force_${kind}_plan`))
+    const figures = (await stage.paths()).filter(({ name }) => name.endsWith('figures'))
+    const wide = (await measure(database, figures)).filter(({ read }) => read > 2 * FEW)
+    await db.execute(sql`reset plan_cache_mode`)
+    expect(figures).toHaveLength(2)
+    expect(told(wide)).toEqual([])
+  },
+)
+
 it('detects statements that scan, sort, or read too many months', async () => {
   const { db } = database
   const planted = await measure(database, [

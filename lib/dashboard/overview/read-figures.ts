@@ -1,4 +1,4 @@
-import { and, eq, gte, lt, or, sql } from 'drizzle-orm'
+import { and, eq, gte, lt, or, type SQL, sql } from 'drizzle-orm'
 import { counts, IS_FILE } from '#drizzle/schema/index.ts'
 import type { Actor } from '../../identity/audit/record-audit.ts'
 import { rows } from '../../platform/db/database.ts'
@@ -55,6 +55,7 @@ export async function readFigures(
 ): Promise<Figures> {
   const { fromMs, untilMs, backMs } = boundsOf(range, clock.now())
   const { span } = RANGES[range]
+  const mine = sql`workspace_id = ${workspaceId}::uuid`
   const ofPipe = pipeId ? sql`and pipe_id = ${pipeId}` : sql``
   const within = (shiftMs: number) =>
     and(gte(counts.at, new Date(fromMs - shiftMs)), lt(counts.at, new Date(untilMs - shiftMs)))
@@ -73,16 +74,22 @@ export async function readFigures(
     rows<Figures['open']>(
       db,
       sql`select count(*)::int as uploading, ${MAX_OPEN}::int as most,
-          (select count(*)::int from (select attempt_count from deliveries where workspace_id = ${workspaceId}::uuid
+          (select count(*)::int from (select attempt_count from deliveries where ${mine}
             and state = 'pending' ${ofPipe} limit ${MAX_OPEN}::int) sent where attempt_count > 0) as retrying,
           (count(*) filter (where coalesce(last_byte_at, created_at) < now() - interval '5 minutes'))::int as waiting
-        from (select last_byte_at, created_at from files where workspace_id = ${workspaceId}::uuid and status = 'uploading'
-          and erased_at is null and ${IS_FILE} ${ofPipe}
-          order by id desc limit ${MAX_OPEN}::int) one`,
+        from (${newestOpen(pipeId ? sql`pipe_id = ${pipeId}` : mine)}) one where ${mine}`,
     ),
   ])
   return { ...addUp(range, fromMs, found), open: open[0]! }
 }
+
+/**
+ * Only the index of the files of a workspace or a Pipe by status has this order. With an equal status or both
+ * conditions, PostgreSQL may read newer files of any status, or all that are open.
+ */
+const newestOpen = (of: SQL): SQL =>
+  sql`select workspace_id, last_byte_at, created_at from files where ${of} and status between 'uploading' and 'uploading'
+    and erased_at is null and ${IS_FILE} order by status desc, id desc limit ${MAX_OPEN}::int`
 
 /** The bounds of a range, which consists of complete slots. The last slot contains the current time. */
 export function boundsOf(range: Range, nowMs: number): { fromMs: number; untilMs: number; backMs: number } {
