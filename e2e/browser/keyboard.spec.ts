@@ -1,7 +1,7 @@
 import type { WholeDelivery } from '#lib/webhooks/log/delivery.ts'
 import { makeRefusedPipe } from '../../test/support/addresses.ts'
 import { beginUpload, tokenFor } from '../../test/support/begin-upload.ts'
-import { api, expect, test } from '../../test/support/browser.ts'
+import { api, expect, openPalette, test } from '../../test/support/browser.ts'
 import { press, tabTo } from '../../test/support/keys.ts'
 
 test('the main tasks can be done with the keyboard alone', async ({ owner: page }) => {
@@ -218,6 +218,33 @@ test('filters keep the focus, and a file found with ⌘K is canceled, with the k
   await page.keyboard.type(name)
   await page.keyboard.press('Enter')
   await expect(page).toHaveURL(/\/dashboard\/files$/)
+})
+
+test('⌘K selects what it finds in the workspace before the documentation, unless the user has moved on', async ({
+  owner: page,
+  demo,
+}) => {
+  const fields = { name: 'Behind nginx', dataStoreId: demo.dataStoreId, source: { http: true } }
+  await api(demo, 'POST', '/pipes', fields)
+  const find = page.getByRole('dialog', { name: 'Find anything' })
+  const selected = find.getByRole('option', { selected: true })
+  for (const moves of [false, true]) {
+    await page.goto('/dashboard/settings')
+    const { promise: answered, resolve: answer } = Promise.withResolvers<void>()
+    await page.route('**/dashboard/**', async (route) => {
+      if (route.request().method() === 'POST') await answered
+      await route.continue()
+    })
+    await openPalette(page)
+    await find.getByRole('combobox').fill('nginx')
+    await expect(selected).toHaveAttribute('data-value', /^\/docs/)
+    if (moves) await page.keyboard.press('ArrowDown')
+    const before = (await selected.textContent())!
+    answer()
+    await expect(find.getByRole('option', { name: /^Behind nginx/ })).toBeVisible()
+    await expect(selected).toHaveText(moves ? before : /^Behind nginx/)
+    await page.unroute('**/dashboard/**')
+  }
 })
 
 test('a Pipe is created, restricted and deleted with the keyboard alone', { tag: '@long' }, async ({

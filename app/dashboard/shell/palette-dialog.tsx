@@ -21,7 +21,7 @@ import {
   Workflow,
 } from 'lucide-react'
 import { useRouter } from 'next/navigation'
-import { type ReactNode, useEffect, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { useReturnFocus } from '#components/ui/return-focus.ts'
 import { useMay } from '#components/ui/rights.tsx'
 import type { SearchHit } from '#lib/dashboard/find-in-workspace.ts'
@@ -70,21 +70,10 @@ const isId = (text: string) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.tes
 
 const groupLook =
   '[&_[cmdk-group-heading]]:px-2.5 [&_[cmdk-group-heading]]:pt-3 [&_[cmdk-group-heading]]:pb-1 [&_[cmdk-group-heading]]:text-ink-faint [&_[cmdk-group-heading]]:text-xs'
+const itemLook =
+  'flex h-9 cursor-pointer items-center gap-2.5 rounded-md px-2.5 text-sm data-[selected=true]:bg-hover'
 
-type ItemProps = { href: string; icon: LucideIcon; go: (href: string) => void; children: ReactNode }
-
-function Item({ href, icon: Icon, go, children }: ItemProps) {
-  return (
-    <Command.Item
-      value={href}
-      onSelect={go}
-      className="flex h-9 cursor-pointer items-center gap-2.5 rounded-md px-2.5 text-sm data-[selected=true]:bg-hover"
-    >
-      <Icon className="size-4 shrink-0 text-ink-faint" aria-hidden />
-      {children}
-    </Command.Item>
-  )
-}
+type Item = { href: string; title: string; icon: LucideIcon; hint?: string }
 
 type Props = { open: boolean; onOpenChange: (open: boolean) => void }
 
@@ -109,6 +98,19 @@ export function PaletteDialog({ open, onOpenChange }: Props) {
   )
   // Results for the previous query stay until the new ones arrive, and the user may press Enter before that.
   const hits = found.filter((hit) => matches(hit) || isId(wanted))
+  const groups: { heading: string; items: Item[] }[] = [
+    ...(Object.keys(KINDS) as (keyof typeof KINDS)[]).map((kind) => {
+      const { title, icon } = KINDS[kind]
+      return {
+        heading: title,
+        items: hits.filter((hit) => hit.kind === kind).map((hit) => ({ ...hit, icon })),
+      }
+    }),
+    { heading: 'Actions', items: actions },
+    { heading: 'Go to', items: pages },
+    { heading: 'Documentation', items: docs },
+  ].filter(({ items }) => items.length > 0)
+  const selection = useFirstUntilMoved(open, groups[0]?.items[0]?.href)
   return (
     <Radix.Root open={open} onOpenChange={onOpenChange}>
       <Radix.Portal>
@@ -119,7 +121,7 @@ export function PaletteDialog({ open, onOpenChange }: Props) {
           className="fixed inset-x-0 top-[10vh] z-50 mx-auto w-[calc(100vw-1.5rem)] max-w-xl animate-rise overflow-hidden rounded-xl border bg-raised shadow-float"
         >
           <Radix.Title className="sr-only">Find anything</Radix.Title>
-          <Command shouldFilter={false} label="Find anything" loop>
+          <Command shouldFilter={false} label="Find anything" loop {...selection}>
             <div className="flex items-center gap-2.5 border-b px-3.5">
               <Search className="size-4 text-ink-faint" aria-hidden />
               <Command.Input
@@ -133,43 +135,40 @@ export function PaletteDialog({ open, onOpenChange }: Props) {
               Nothing found.
             </Command.Empty>
             <Command.List className="max-h-[min(24rem,60vh)] overflow-y-auto p-1.5">
-              {(Object.keys(KINDS) as (keyof typeof KINDS)[]).map((kind) => {
-                const { title, icon } = KINDS[kind]
-                const ofKind = hits.filter((hit) => hit.kind === kind)
-                if (ofKind.length === 0) return null
-                return (
-                  <Command.Group key={kind} heading={title} className={groupLook}>
-                    {ofKind.map((hit) => (
-                      <Item key={hit.href} href={hit.href} icon={icon} go={go}>
-                        <span className="truncate">{hit.title}</span>
-                        <span className="ml-auto shrink-0 font-mono text-ink-faint text-xs">{hit.hint}</span>
-                      </Item>
-                    ))}
-                  </Command.Group>
-                )
-              })}
-              {[
-                { heading: 'Actions', items: actions },
-                { heading: 'Go to', items: pages },
-                { heading: 'Documentation', items: docs },
-              ].map(
-                ({ heading, items }) =>
-                  items.length > 0 && (
-                    <Command.Group key={heading} heading={heading} className={groupLook}>
-                      {items.map(({ href, title, icon }) => (
-                        <Item key={href} href={href} icon={icon} go={go}>
-                          {title}
-                        </Item>
-                      ))}
-                    </Command.Group>
-                  ),
-              )}
+              {groups.map(({ heading, items }) => (
+                <Command.Group key={heading} heading={heading} className={groupLook}>
+                  {items.map(({ href, title, icon: Icon, hint }) => (
+                    <Command.Item key={href} value={href} onSelect={go} className={itemLook}>
+                      <Icon className="size-4 shrink-0 text-ink-faint" aria-hidden />
+                      <span className="truncate">{title}</span>
+                      {hint && (
+                        <span className="ml-auto shrink-0 font-mono text-ink-faint text-xs">{hint}</span>
+                      )}
+                    </Command.Item>
+                  ))}
+                </Command.Group>
+              ))}
             </Command.List>
           </Command>
         </Radix.Content>
       </Radix.Portal>
     </Radix.Root>
   )
+}
+
+/**
+ * Keeps the first result selected until the user moves on, since better results may arrive later, above the others.
+ * Starts over each time the dialog opens.
+ */
+function useFirstUntilMoved(open: boolean, first = '') {
+  const [value, onValueChange] = useState(first)
+  const before = useRef(first)
+  useEffect(() => {
+    const last = before.current
+    before.current = first
+    onValueChange((now) => (open && now !== last ? now : first))
+  }, [first, open])
+  return { value, onValueChange }
 }
 
 function useFound(open: boolean, query: string): SearchHit[] {
