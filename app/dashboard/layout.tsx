@@ -8,10 +8,11 @@ import { AccountMenu } from '../(person)/account-menu.tsx'
 import { requireSession } from '../session.ts'
 import { MobileBar } from './shell/mobile-bar.tsx'
 import { Palette } from './shell/palette.tsx'
-import { QuotaMeter } from './shell/quota-meter.tsx'
 import { Sidebar } from './shell/sidebar.tsx'
 
-export default async function DashboardLayout({ children }: { children: ReactNode }) {
+type Props = { children: ReactNode; meter: ReactNode }
+
+export default async function DashboardLayout({ children, meter }: Props) {
   const session = await requireSession('see')
   const { actor, workspace } = session
   const isSuspended = workspace.suspendedReason !== null
@@ -20,7 +21,7 @@ export default async function DashboardLayout({ children }: { children: ReactNod
   return (
     <RightsProvider rights={ALL_RIGHTS.filter((right) => may(actor, right))}>
       <div className="min-h-dvh lg:flex">
-        <Sidebar meter={<QuotaMeter actor={actor} />} account={account} />
+        <Sidebar meter={meter} account={account} />
         <MobileBar account={account} />
         <main id="main" className="min-w-0 flex-1 px-4 pt-6 pb-20 sm:px-8 lg:pt-8">
           <div className="mx-auto max-w-5xl has-[[data-list]]:max-w-screen-2xl">

@@ -270,3 +270,24 @@ test("each figure of upload links and of the operators' console is the sum of it
   await context.close()
   await database.close()
 })
+
+test('the transfer in the sidebar keeps up with that on the page', async ({ page }) => {
+  const email = `meter-${Date.now()}@example.com`
+  await page.goto('/sign-up')
+  await page.getByLabel('Email').fill(email)
+  await page.getByLabel('Password').fill('a few words in a row')
+  await page.getByRole('button', { name: 'Create account' }).click()
+  const meter = page.getByRole('banner').getByRole('link', { name: 'This month' })
+  await expect(meter).toContainText('0 B of')
+
+  const database = await openRows()
+  await database.db.execute(sql`insert into usage_months (workspace_id, month, used_bytes)
+    select m.workspace_id, to_char(now() at time zone 'utc', 'YYYY-MM'), 2500000 from members m join users u on u.id = m.user_id
+    where u.email = ${email}`)
+  await database.close()
+  for (const title of ['Usage', 'Overview']) {
+    await page.getByRole('navigation', { name: 'Dashboard' }).getByRole('link', { name: title }).click()
+    await expect(page.getByRole('main').getByText('2.5 MB', { exact: true })).toBeVisible()
+    await expect(meter).toContainText('2.5 MB of')
+  }
+})

@@ -1,0 +1,4 @@
+/** Next.js requires this, although every page has the slot. */
+export default function Default() {
+  return null
+}
