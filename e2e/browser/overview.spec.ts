@@ -23,6 +23,7 @@ test('the Overview shows figures, and each one links to the items it counts', as
     await expect(tile('Webhooks delivered 2')).toBeVisible({ timeout: 1000 })
   }).toPass()
   await expect(tile('Success rate 100%')).toBeVisible()
+  await expect(tile('Bytes of these files')).toHaveAttribute('href', /order=largest/)
   await expect(tile('Open uploads 1')).toBeVisible()
   const files = page.getByRole('table', { name: 'Files', exact: true })
   await expect(files.getByRole('columnheader').allTextContents()).resolves.toEqual([

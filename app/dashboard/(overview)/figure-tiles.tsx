@@ -48,7 +48,7 @@ function tilesOf({ figures: { total, before, medianMs, open }, range, pipeId }: 
       title: 'Bytes of these files',
       value: formatBytes(total.bytes),
       text: change('bytes', total, before, range),
-      href: files({ status: 'transferred', within, sort: 'largest' }),
+      href: files({ status: 'transferred', within, order: 'largest' }),
     },
     {
       title: 'Success rate',
