@@ -10,7 +10,7 @@ type Look<Item> = {
   long?: boolean
   /** Gets twice the width of other long columns. */
   lead?: boolean
-  /** Left out where the table is too narrow for all columns. On phones, where rows become cards, it is shown again. */
+  /** Left out where the table is too narrow for all columns. On phones, it is shown again if rows become cards. */
   spare?: boolean
   /** On phones, its cells have no label. */
   unnamed?: boolean
@@ -83,7 +83,7 @@ export function Table<Item>({ caption, rows, rowKey, columns, terse }: Props<Ite
   )
 }
 
-const SPARE = '@min-[44rem]:@max-4xl:hidden'
+const SPARE = 'spare @min-[44rem]:@max-4xl:hidden'
 
 export function Th({ className, ...rest }: ComponentProps<'th'>) {
   return <th scope="col" className={clsx('h-8 whitespace-nowrap px-3 font-medium', className)} {...rest} />

@@ -175,6 +175,23 @@ test('on a phone, a Sender has two lines', async ({ owner: page, demo }) => {
   expect((await row.boundingBox())!.height).toBeLessThan(80)
 })
 
+test('on a phone, a file with long names has two lines', async ({ owner: page, demo }) => {
+  const { id, token } = await newPipe(demo, 'Customer documents from the shop')
+  const name = 'interview-with-the-managing-director-2026-03-04-final-cut.mp4'
+  await uploadEmpty(token, name)
+  await beginUpload(token, name)
+  await page.setViewportSize({ width: 390, height: 844 })
+  for (const path of [`files?pipeId=${id}`, `pipes/${id}/files`]) {
+    await page.goto(`/dashboard/${path}`)
+    const rows = page.getByRole('row').filter({ hasText: name })
+    await expect(rows).toHaveCount(2)
+    for (const row of await rows.all()) {
+      expect((await row.boundingBox())!.height).toBeLessThan(80)
+      expect(await isCut(row.locator('time'))).toBe(false)
+    }
+  }
+})
+
 test('the whole detail of a change is in the audit log', async ({ owner: page, demo }) => {
   const { id } = await newPipe(demo, 'Changed in detail')
   const allowedTypes = ['image/png', 'image/jpeg', 'image/webp', 'video/mp4', 'audio/mpeg', 'application/pdf']

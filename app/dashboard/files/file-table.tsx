@@ -1,10 +1,11 @@
+import { clsx } from 'clsx'
 import { formatBytes, formatPercent } from '#components/format.ts'
 import { createdColumn, SortHead, selectColumn } from '#components/lists/columns.tsx'
 import { Selection } from '#components/lists/selection.tsx'
 import { RowId } from '#components/ui/copyable.tsx'
 import { Progress } from '#components/ui/progress.tsx'
 import { Status } from '#components/ui/status.tsx'
-import { type Column, LONG, NAME, NUMBER, RowLink, Table } from '#components/ui/table.tsx'
+import { type Column, LONG, NAME, NUMBER, RowLink, SOFT, Table } from '#components/ui/table.tsx'
 import { type File, shownStatus } from '#lib/dashboard/files/file.ts'
 import { PROTOCOL_NAMES } from '#lib/dashboard/files/words.ts'
 import { SelectedFiles } from './selected-files.tsx'
@@ -39,7 +40,7 @@ export function FileTable({ files, pipeNames, failing, now, path, query }: Props
             { ...NUMBER, head: <SortHead title="Size" {...sorted} down="largest" up="smallest" /> },
           ],
           ...(pipeNames ? [pipeColumn(pipeNames)] : []),
-          ['Sender', ({ sender }) => sender, { ...LONG, spare: true }],
+          ['Sender', ({ sender }) => sender, { ...REST, spare: pipeNames !== undefined }],
           createdColumn(sorted),
         ]}
       />
@@ -51,10 +52,13 @@ export function FileTable({ files, pipeNames, failing, now, path, query }: Props
   )
 }
 
+/** On phones, it gets what the other values leave of their line. */
+const REST = { ...LONG, className: clsx(SOFT.className, '@max-[44rem]:flex-1') }
+
 const pipeColumn = (names: Map<string, string>): Column<File> => [
   'Pipe',
   ({ pipeId }) => names.get(pipeId) ?? <span className="font-mono text-xs">{pipeId}</span>,
-  LONG,
+  REST,
 ]
 
 type NameProps = { file: File; problem?: string | undefined }
