@@ -1,6 +1,6 @@
 import { FileUp } from 'lucide-react'
 import { RejectingBanner } from '#components/data-stores/rejecting-banner.tsx'
-import { pipeFilter, SPANS } from '#components/lists/filters.ts'
+import { choiceFilter, DAY_FILTERS, itemFilter, pipeFilter, SPAN_FILTER } from '#components/lists/filters.ts'
 import { ExportLinks, ListBar } from '#components/lists/list-bar.tsx'
 import { LiveTail } from '#components/live/live.tsx'
 import { Pager } from '#components/shell/pager.tsx'
@@ -54,34 +54,24 @@ export async function FileList({ actor, path, query, pipeId, batchName }: Props)
   ])
   const filters: Filter[] = [
     { kind: 'text', name: 'search', label: 'Name, subject or id' },
-    {
-      kind: 'choice',
-      name: 'status',
-      label: 'Status',
-      options: STATUSES.map((value) => ({ value, label: value.replaceAll('_', ' ') })),
-    },
+    choiceFilter(
+      'status',
+      'Status',
+      STATUSES.map((status) => [status, status.replaceAll('_', ' ')]),
+    ),
     // Shown only if a link has set them, because nobody types these ids.
-    ...(query.batchId ? [batchFilter(query.batchId, batchName)] : []),
+    ...(query.batchId
+      ? [itemFilter('batchId', 'Batch', [{ id: query.batchId, name: batchName ?? query.batchId }])]
+      : []),
     ...(query.missingAt
       ? [{ kind: 'text', name: 'missingAt', label: 'Missing from Data Store' } as const]
       : []),
     ...(pipeId ? [] : [pipeFilter(pipes.data)]),
-    {
-      kind: 'choice',
-      name: 'senderId',
-      label: 'Sender',
-      options: senders.data.map(({ id, name }) => ({ value: id, label: name })),
-    },
-    {
-      kind: 'choice',
-      name: 'protocol',
-      label: 'Protocol',
-      options: Object.entries(PROTOCOL_NAMES).map(([value, label]) => ({ value, label })),
-    },
-    { kind: 'choice', name: 'within', label: 'Time', options: SPANS },
+    itemFilter('senderId', 'Sender', senders.data),
+    choiceFilter('protocol', 'Protocol', Object.entries(PROTOCOL_NAMES)),
+    SPAN_FILTER,
     { kind: 'text', name: 'folder', label: 'Folder' },
-    { kind: 'day', name: 'from', label: 'From' },
-    { kind: 'day', name: 'to', label: 'to' },
+    ...DAY_FILTERS,
   ]
   const filtered = filters.some(({ name }) => query[name]) || Boolean(query.filename || query.cursor)
   return (
@@ -133,13 +123,6 @@ export async function FileList({ actor, path, query, pipeId, batchName }: Props)
     </>
   )
 }
-
-const batchFilter = (value: string, label = value): Filter => ({
-  kind: 'choice',
-  name: 'batchId',
-  label: 'Batch',
-  options: [{ value, label }],
-})
 
 /** Invalid filters have no totals; the list shows the reason. */
 async function readTotals(actor: Actor, wanted: object): Promise<FileTotals | undefined> {

@@ -1,5 +1,4 @@
-import { dayRange } from '#components/lists/filters.ts'
-import { minutes, timeAgo } from '#lib/platform/kernel/clock.ts'
+import { periodOf } from '#components/lists/filters.ts'
 
 type Query = Record<string, string | undefined>
 
@@ -12,8 +11,7 @@ const SHOWN: Record<string, Query> = {
 
 /** The filters in the URL, as API parameters. */
 export function wantedFiles(query: Query, pipeId: string | undefined, nowMs: number) {
-  const within = Number(query.within)
-  const { since, until } = dayRange(query)
+  const { since, until } = periodOf(query, nowMs)
   return {
     cursor: query.cursor,
     filename: query.filename,
@@ -26,7 +24,7 @@ export function wantedFiles(query: Query, pipeId: string | undefined, nowMs: num
     protocol: query.protocol,
     pipeId: pipeId ?? query.pipeId,
     order: query.order,
-    createdAfter: since ?? (within > 0 ? timeAgo(nowMs, minutes(within)) : undefined),
+    createdAfter: since,
     createdBefore: until,
   }
 }

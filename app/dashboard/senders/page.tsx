@@ -1,4 +1,5 @@
 import { KeySquare, Plus } from 'lucide-react'
+import { itemFilter } from '#components/lists/filters.ts'
 import { PageHeader } from '#components/shell/page-header.tsx'
 import { Pager } from '#components/shell/pager.tsx'
 import { ButtonLink } from '#components/ui/button-link.tsx'
@@ -43,15 +44,7 @@ export default async function Senders({ searchParams }: { searchParams: Search }
       />
       {(!isEmpty || isFiltered) && (
         <FilterBar
-          filters={[
-            { kind: 'text', name: 'name', label: 'Search' },
-            {
-              kind: 'choice',
-              name: 'groupId',
-              label: 'Group',
-              options: groups.map(({ id, name }) => ({ value: id, label: name })),
-            },
-          ]}
+          filters={[{ kind: 'text', name: 'name', label: 'Search' }, itemFilter('groupId', 'Group', groups)]}
         />
       )}
       {!isEmpty && <SenderTable senders={data} groups={groups} />}

@@ -1,11 +1,11 @@
 import { Webhook } from 'lucide-react'
-import { pipeFilter, SPANS } from '#components/lists/filters.ts'
+import { choiceFilter, DAY_FILTERS, pipeFilter, SPAN_FILTER } from '#components/lists/filters.ts'
 import { ExportLinks, ListBar } from '#components/lists/list-bar.tsx'
 import { LiveTail } from '#components/live/live.tsx'
 import { Pager } from '#components/shell/pager.tsx'
 import { ButtonLink } from '#components/ui/button-link.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
-import { FilterBar } from '#components/ui/filter-bar.tsx'
+import { type Filter, FilterBar } from '#components/ui/filter-bar.tsx'
 import { readFiles } from '#lib/dashboard/files/list-files.ts'
 import { readSnapshot } from '#lib/dashboard/live.ts'
 import type { Actor } from '#lib/identity/audit/record-audit.ts'
@@ -27,47 +27,41 @@ import { wantedDeliveries } from './wanted-deliveries.ts'
 
 export const metadata = { title: 'Webhooks' }
 
-const FILTERS = ['state', 'pipeId', 'outputId', 'within', 'from', 'to', 'search', 'cursor']
-
 export default async function Deliveries({ searchParams }: { searchParams: Search }) {
   const query = await readSearch(searchParams)
   const actor = await currentActor('see')
   const of = { pipeId: query.pipeId, outputId: isUuid(query.outputId ?? '') ? query.outputId : undefined }
   const runtime = getRuntime()
-  const filters = wantedDeliveries(query, runtime.clock.now())
+  const wanted = wantedDeliveries(query, runtime.clock.now())
   const { mark } = await readSnapshot(runtime.db, actor.workspaceId, 'deliveries')
   const [page, pipes, outputs, undelivered, chosen] = await Promise.all([
-    orProblem(async () => listDeliveries(runtime, actor, parseInput(deliveryQuery, filters))),
+    orProblem(async () => listDeliveries(runtime, actor, parseInput(deliveryQuery, wanted))),
     listPipes(runtime, actor, { limit: 100 }),
     nameOutputs(runtime, actor),
     countUndelivered(runtime, actor, of),
     query.delivery ? openDelivery(actor, query.delivery) : undefined,
   ])
-  const filtered = FILTERS.some((name) => query[name])
+  const filters: Filter[] = [
+    { kind: 'text', name: 'search', label: 'File, event or delivery id' },
+    choiceFilter(
+      'state',
+      'State',
+      ['pending', 'delivered', 'failed'].map((state) => [state, state]),
+    ),
+    pipeFilter(pipes.data),
+    choiceFilter(
+      'outputId',
+      'Output',
+      outputs.map((output) => [output.id, fullName(output)]),
+    ),
+    SPAN_FILTER,
+    ...DAY_FILTERS,
+  ]
+  const filtered = filters.some(({ name }) => query[name]) || Boolean(query.cursor)
   return (
     <>
       <UndeliveredNotice undelivered={undelivered} of={of} asked={query.resend === '1'} />
-      <FilterBar
-        filters={[
-          { kind: 'text', name: 'search', label: 'File, event or delivery id' },
-          {
-            kind: 'choice',
-            name: 'state',
-            label: 'State',
-            options: ['pending', 'delivered', 'failed'].map((value) => ({ value, label: value })),
-          },
-          pipeFilter(pipes.data),
-          {
-            kind: 'choice',
-            name: 'outputId',
-            label: 'Output',
-            options: outputs.map((output) => ({ value: output.id, label: fullName(output) })),
-          },
-          { kind: 'choice', name: 'within', label: 'Time', options: SPANS },
-          { kind: 'day', name: 'from', label: 'From' },
-          { kind: 'day', name: 'to', label: 'to' },
-        ]}
-      />
+      <FilterBar filters={filters} />
       <ListBar>
         <LiveTail topic="deliveries" seen={mark} />
         {page.data.length > 0 && <ExportLinks path="/dashboard/webhooks/export" query={query} />}

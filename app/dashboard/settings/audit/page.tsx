@@ -1,4 +1,5 @@
 import { ScrollText } from 'lucide-react'
+import { choiceFilter, DAY_FILTERS } from '#components/lists/filters.ts'
 import { ExportLinks, ListBar } from '#components/lists/list-bar.tsx'
 import { Pager } from '#components/shell/pager.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
@@ -24,15 +25,11 @@ const ACTORS = { user: 'Person', account_key: 'Account key', operator: 'Operator
 /** The kinds of actor that are shown in parentheses after the label. All other labels make the kind clear. */
 const SAID_OF = new Set<AuditLine['actor']['kind']>(['account_key', 'operator'])
 
-const optionsOf = (names: Record<string, string>) =>
-  Object.entries(names).map(([value, label]) => ({ value, label }))
-
 const FILTERS: Filter[] = [
   { kind: 'text', name: 'search', label: 'Person or item' },
-  { kind: 'choice', name: 'action', label: 'Action', options: optionsOf(AUDIT_KINDS) },
-  { kind: 'choice', name: 'actorKind', label: 'By', options: optionsOf(ACTORS) },
-  { kind: 'day', name: 'from', label: 'From' },
-  { kind: 'day', name: 'to', label: 'to' },
+  choiceFilter('action', 'Action', Object.entries(AUDIT_KINDS)),
+  choiceFilter('actorKind', 'By', Object.entries(ACTORS)),
+  ...DAY_FILTERS,
 ]
 
 export default async function Audit({ searchParams }: { searchParams: Search }) {
