@@ -17,12 +17,9 @@ import { SluiceError } from '#lib/platform/kernel/errors.ts'
 import { parseInput } from '#lib/platform/kernel/parse-input.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { answer } from '../actions/act.ts'
-import { textOf } from '../actions/form-fields.ts'
+import { passwordOf, textOf } from '../actions/form-fields.ts'
 import { currentPerson, currentStanding, openSession, visitor } from '../session.ts'
 import { ownPath } from './own-path.ts'
-
-/** Passwords are used exactly as typed, including leading and trailing spaces. */
-const passwordOf = (data: FormData, name = 'password') => String(data.get(name) ?? '')
 
 /** The page's script sends the part after the #; without JavaScript, users paste the full link. */
 function tokenOf(data: FormData): string {
@@ -98,11 +95,8 @@ export async function join(_previous: unknown, data: FormData) {
 export async function verify(_previous: unknown, data: FormData) {
   return answer<string>(data, async () => {
     const userId = (await currentPerson())?.userId
-    const { email } = await verifyEmail(getRuntime(), {
-      token: tokenOf(data),
-      password: passwordOf(data),
-      userId,
-    })
+    const given = { token: tokenOf(data), password: passwordOf(data), userId }
+    const { email } = await verifyEmail(getRuntime(), given)
     return { data: email }
   })
 }

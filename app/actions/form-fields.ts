@@ -8,6 +8,11 @@ export function textOf(data: FormData, name: string): string | undefined {
   return value.trim() === '' ? undefined : value.trim()
 }
 
+/** A password exactly as typed, including leading and trailing spaces. */
+export function passwordOf(data: FormData, name = 'password'): string {
+  return String(data.get(name) ?? '')
+}
+
 /** An action's argument as text; callers can send a value of any type. */
 export function textArgument(value: unknown): string {
   return typeof value === 'string' ? value : ''

@@ -5,7 +5,7 @@ import { assertOwner } from '#lib/identity/accounts/assert-owner.ts'
 import * as factor from '#lib/identity/accounts/second-factor.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { actAsPerson, answer } from '../../actions/act.ts'
-import { textOf } from '../../actions/form-fields.ts'
+import { passwordOf, textOf } from '../../actions/form-fields.ts'
 import { currentPerson } from '../../session.ts'
 
 const codeOf = (data: FormData) => (textOf(data, 'code') ?? '').slice(0, 50)
@@ -22,8 +22,7 @@ export async function giveCode(_previous: unknown, data: FormData) {
 /** Requires the password, so that a stolen session cannot lock out its owner. */
 export async function beginFactor(_previous: unknown, data: FormData) {
   return actAsPerson<factor.FactorSetup>(data, async (runtime, person) => {
-    const fault = { field: 'password', message: 'does not match your password' }
-    await assertOwner(runtime, person, String(data.get('password') ?? ''), fault)
+    await assertOwner(runtime, person, passwordOf(data))
     return { data: await factor.beginSecondFactor(runtime, person) }
   })
 }

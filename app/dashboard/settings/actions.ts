@@ -1,7 +1,7 @@
 'use server'
 
 import { act } from '#app/actions/act.ts'
-import { textOf } from '#app/actions/form-fields.ts'
+import { passwordOf, textOf } from '#app/actions/form-fields.ts'
 import { changePassword, passwordChange } from '#lib/identity/accounts/change-password.ts'
 import { profileChanges, updateProfile } from '#lib/identity/accounts/users.ts'
 import { requestVerification } from '#lib/identity/accounts/verify-email.ts'
@@ -17,11 +17,8 @@ export async function saveProfile(_previous: unknown, data: FormData) {
 
 export async function savePassword(_previous: unknown, data: FormData) {
   return act('see', data, async (runtime, _actor, session) => {
-    const given = {
-      current: String(data.get('current') ?? ''),
-      password: String(data.get('password') ?? ''),
-      revokeKeys: data.get('revokeKeys') === 'on',
-    }
+    const [current, password] = [passwordOf(data, 'current'), passwordOf(data)]
+    const given = { current, password, revokeKeys: data.get('revokeKeys') === 'on' }
     await changePassword(runtime, session, parseInput(passwordChange, given))
     return { message: 'Password changed. Every other session was signed out.' }
   })

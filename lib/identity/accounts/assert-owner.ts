@@ -18,7 +18,7 @@ export async function assertOwner(
   runtime: CoreRuntime,
   { userId, signedInAt }: Pick<Session, 'userId' | 'signedInAt'>,
   password: string,
-  fault: FieldError,
+  fault: FieldError = { field: 'password', message: 'does not match your password' },
 ): Promise<string | null> {
   await takeFromLimit(runtime, `password:${userId}`, PER_USER)
   const user = await findUser(runtime.db, userId)

@@ -1,7 +1,7 @@
 'use server'
 
 import { act } from '#app/actions/act.ts'
-import { textOf } from '#app/actions/form-fields.ts'
+import { passwordOf, textOf } from '#app/actions/form-fields.ts'
 import { accountKeyInput, createAccountKey, revokeAccountKey } from '#lib/identity/accounts/account-keys.ts'
 import { assertOwner } from '#lib/identity/accounts/assert-owner.ts'
 import { days } from '#lib/platform/kernel/clock.ts'
@@ -9,8 +9,7 @@ import { parseInput } from '#lib/platform/kernel/parse-input.ts'
 
 export async function createKey(_previous: unknown, data: FormData) {
   return act<{ key: string }>('build', data, async (runtime, actor, session) => {
-    const fault = { field: 'password', message: 'does not match your password' }
-    await assertOwner(runtime, session, String(data.get('password') ?? ''), fault)
+    await assertOwner(runtime, session, passwordOf(data))
     const forDays = Number(textOf(data, 'days') ?? 0) || undefined
     const expiresAt = forDays && new Date(runtime.clock.now() + days(forDays)).toISOString()
     const given = { name: textOf(data, 'name') ?? '', scope: textOf(data, 'scope'), expiresAt }

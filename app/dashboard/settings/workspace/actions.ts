@@ -6,7 +6,7 @@ import { removeMember } from '#lib/identity/workspaces/members.ts'
 import * as workspaces from '#lib/identity/workspaces/workspaces.ts'
 import { parseInput } from '#lib/platform/kernel/parse-input.ts'
 import { act } from '../../../actions/act.ts'
-import { textOf } from '../../../actions/form-fields.ts'
+import { passwordOf, textOf } from '../../../actions/form-fields.ts'
 
 export async function renameWorkspace(_previous: unknown, data: FormData) {
   return act('administer', data, async (runtime, actor) => {
@@ -35,7 +35,7 @@ export async function leaveWorkspace() {
 
 export async function deleteWorkspace(_previous: unknown, data: FormData) {
   return act('own', data, async (runtime, _actor, session) => {
-    const given = { name: textOf(data, 'name') ?? '', password: String(data.get('password') ?? '') }
+    const given = { name: textOf(data, 'name') ?? '', password: passwordOf(data) }
     await deletion.deleteWorkspace(runtime, session, given)
     return { message: 'The workspace will be deleted in seven days.' }
   })
