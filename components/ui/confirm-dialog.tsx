@@ -2,7 +2,7 @@
 
 import { type ReactNode, useState } from 'react'
 import type { DialogTrigger } from './dialog.tsx'
-import { TextField } from './field.tsx'
+import { TypeToConfirm } from './field.tsx'
 import { FormDialog } from './form-dialog.tsx'
 import type { FormAction } from './form-state.ts'
 
@@ -39,17 +39,11 @@ export function ConfirmDialog<Data = undefined>(props: Props<Data>) {
       <div className="space-y-2 text-ink-soft text-sm">{children}</div>
       {name !== undefined && <input type="hidden" name="toConfirm" value={name} />}
       {name !== undefined && (
-        <TextField
+        <TypeToConfirm
           name="confirmation"
-          label={
-            <span>
-              Type <strong className="font-semibold">{name}</strong> to confirm
-            </span>
-          }
+          text={name}
           value={typed}
           onChange={(event) => setTyped(event.target.value)}
-          autoComplete="off"
-          spellCheck={false}
         />
       )}
     </FormDialog>

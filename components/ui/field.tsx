@@ -124,13 +124,13 @@ export function NewPasswordField(props: Partial<TextFieldProps>) {
 }
 
 /** For irreversible actions: the user must type the text to confirm. */
-export function TypeToConfirm({ name, text }: { name: string; text: string }) {
+export function TypeToConfirm({ text, ...rest }: Omit<TextFieldProps, 'label'> & { text: string }) {
   const label = (
     <span>
       Type <strong className="font-semibold">{text}</strong> to confirm
     </span>
   )
-  return <TextField name={name} className="max-w-sm" label={label} autoComplete="off" />
+  return <TextField label={label} autoComplete="off" spellCheck={false} {...rest} />
 }
 
 type SelectFieldProps = Omit<ComponentProps<'select'>, 'id' | 'children'> &

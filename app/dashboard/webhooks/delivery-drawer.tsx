@@ -10,6 +10,7 @@ import { CopyButton } from '#components/ui/copy-button.tsx'
 import { CopyableId } from '#components/ui/copyable.tsx'
 import { Dialog } from '#components/ui/dialog.tsx'
 import { Facts } from '#components/ui/facts.tsx'
+import { HeaderList } from '#components/ui/header-list.tsx'
 import { JsonView } from '#components/ui/json-view.tsx'
 import { REACHABLE } from '#components/ui/reachable.ts'
 import { Status } from '#components/ui/status.tsx'
@@ -174,14 +175,7 @@ function Headers({ title, headers }: { title: string; headers: Record<string, st
   return (
     <div>
       <h4 className="mb-1 text-ink-faint text-xs">{title}</h4>
-      <dl className="space-y-0.5 font-mono text-xs">
-        {Object.entries(headers).map(([name, value]) => (
-          <div key={name} className="flex flex-wrap gap-x-2">
-            <dt className="text-ink-faint">{name}:</dt>
-            <dd className="min-w-0 break-all">{value}</dd>
-          </div>
-        ))}
-      </dl>
+      <HeaderList headers={headers} />
     </div>
   )
 }

@@ -162,22 +162,12 @@ function FileFacts({
             Subject: file.subject ?? '–',
             Protocol: PROTOCOL_NAMES[file.protocol],
             Checksum: file.checksum ? (
-              <span>
-                <code className="font-mono text-xs">{file.checksum}</code>
-                {file.checksum === file.declaredChecksum && (
-                  <span className="block text-good">Verified end to end</span>
-                )}
-              </span>
+              <Digest digest={file.checksum} declared={file.declaredChecksum} />
             ) : (
               '–'
             ),
             'SHA-256': file.sha256 ? (
-              <span>
-                <code className="break-all font-mono text-xs">{file.sha256}</code>
-                {file.sha256 === file.declaredSha256 && (
-                  <span className="block text-good">Verified end to end</span>
-                )}
-              </span>
+              <Digest digest={file.sha256} declared={file.declaredSha256} />
             ) : undefined,
             Resumes:
               file.resumeCount > 0 ? `${file.resumeCount}, ${formatBytes(file.savedBytes)} saved` : 'none',
@@ -205,6 +195,15 @@ function FileFacts({
         </Panel>
       )}
     </>
+  )
+}
+
+function Digest({ digest, declared }: { digest: string; declared: string | null }) {
+  return (
+    <span>
+      <code className="break-all font-mono text-xs">{digest}</code>
+      {digest === declared && <span className="block text-good">Verified end to end</span>}
+    </span>
   )
 }
 

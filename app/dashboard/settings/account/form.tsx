@@ -21,7 +21,7 @@ export function DeleteAccount({ email, hasPassword, underWay }: Props) {
         <li>Records of files and webhooks are erased. Objects in your buckets are not touched.</li>
         <li>This cannot be undone.</li>
       </ul>
-      <TypeToConfirm name="email" text={email} />
+      <TypeToConfirm name="email" text={email} className="max-w-sm" />
       {hasPassword && <PasswordField className="max-w-sm" />}
     </ActionForm>
   )

@@ -8,13 +8,7 @@ type Kind = { kind: string; name: string; mail: boolean; notice: boolean }
 
 export function AlertsForm({ kinds }: { kinds: Kind[] }) {
   return (
-    <ActionForm
-      right="build"
-      action={saveAlerts}
-      submit="Save"
-      submitTone="plain"
-      className="flex flex-col gap-4"
-    >
+    <ActionForm right="build" action={saveAlerts} submit="Save" submitTone="plain">
       <Table
         caption="Alerts"
         rows={kinds}

@@ -66,7 +66,7 @@ export function DeleteWorkspace({ name, hasPassword, underWay }: DeleteProps) {
         </li>
         <li>The objects in your buckets are yours and are not touched.</li>
       </ul>
-      <TypeToConfirm name="name" text={name} />
+      <TypeToConfirm name="name" text={name} className="max-w-sm" />
       {hasPassword && <PasswordField className="max-w-sm" />}
     </ActionForm>
   )

@@ -1,4 +1,5 @@
 import { Code } from '#components/ui/code-block.tsx'
+import { HeaderList } from '#components/ui/header-list.tsx'
 import { REACHABLE } from '#components/ui/reachable.ts'
 import { Status } from '#components/ui/status.tsx'
 import { Summary } from '#components/ui/summary.tsx'
@@ -23,14 +24,7 @@ export function InboxMessageView({ message }: { message: InboxMessage }) {
           <Time at={message.receivedAt} className="ml-auto text-ink-faint" />
         </Summary>
         <div className="space-y-3 border-t p-3.5">
-          <dl className="space-y-0.5 font-mono text-xs">
-            {Object.entries(message.headers).map(([name, value]) => (
-              <div key={name} className="flex flex-wrap gap-x-2">
-                <dt className="text-ink-faint">{name}:</dt>
-                <dd className="min-w-0 break-all">{value}</dd>
-              </div>
-            ))}
-          </dl>
+          <HeaderList headers={message.headers} />
           <pre
             {...REACHABLE}
             className="overflow-x-auto rounded-md bg-sunken p-3 font-mono text-xs leading-relaxed"

@@ -6,12 +6,7 @@ import { importFiles } from './actions.ts'
 
 export function ImportForm({ pipeId }: { pipeId: string }) {
   return (
-    <ActionForm
-      right="operate"
-      action={importFiles.bind(null, pipeId)}
-      submit="Import"
-      className="flex flex-col gap-4"
-    >
+    <ActionForm right="operate" action={importFiles.bind(null, pipeId)} submit="Import">
       <TextArea
         name="urls"
         label="URLs"

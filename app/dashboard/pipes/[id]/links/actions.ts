@@ -38,17 +38,12 @@ export async function changeLink(id: string, _previous: unknown, data: FormData)
   })
 }
 
-export async function closeLink(id: string) {
+export async function switchLink(id: string, closed: boolean) {
   return act('build', async (runtime, actor) => {
-    await changeUploadLink(runtime, actor, id, { closed: true })
-    return { message: 'The link is closed. Uploads in progress continue.' }
-  })
-}
-
-export async function reopenLink(id: string) {
-  return act('build', async (runtime, actor) => {
-    await changeUploadLink(runtime, actor, id, { closed: false })
-    return { message: 'The link is open again.' }
+    await changeUploadLink(runtime, actor, id, { closed })
+    return {
+      message: closed ? 'The link is closed. Uploads in progress continue.' : 'The link is open again.',
+    }
   })
 }
 

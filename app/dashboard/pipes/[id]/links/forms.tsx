@@ -8,7 +8,7 @@ import { CheckField, SelectField, TextArea, TextField } from '#components/ui/fie
 import { FormDialog } from '#components/ui/form-dialog.tsx'
 import { SizeField } from '#components/ui/size-field.tsx'
 import type { UploadLink } from '#lib/upload-links/upload-link.ts'
-import { changeLink, closeLink, createLink, deleteLink, reopenLink } from './actions.ts'
+import { changeLink, createLink, deleteLink, switchLink } from './actions.ts'
 
 type Mailed = {
   /** Whom the server can send emails to. */
@@ -150,7 +150,7 @@ export function SwitchLink({ link: { id, title, state } }: { link: UploadLink })
   const isClosed = state === 'closed'
   return (
     <ActionForm
-      action={isClosed ? reopenLink.bind(null, id) : closeLink.bind(null, id)}
+      action={switchLink.bind(null, id, !isClosed)}
       submit={isClosed ? 'Reopen' : 'Close'}
       about={` ${title}`}
       submitSize="sm"
