@@ -37,7 +37,9 @@ async function main(): Promise<void> {
   const { only } = readOptions(usage, { options: { only: { type: 'string' } } }).values
   await buildIfNeeded()
   using folder = temporaryFolder()
-  const sluice = await startSluice({ DATA_DIR: folder.path, LOG_LEVEL: 'warn' })
+  // By the end of a month, the history has used up the default quota, and the uploads below would be refused.
+  const quota = { FREE_TIER_BYTES: '20000000000' }
+  const sluice = await startSluice({ DATA_DIR: folder.path, LOG_LEVEL: 'warn', ...quota })
   const browser = await chromium.launch(await findChromium())
   try {
     const demo: DemoDocument = JSON.parse(readFileSync(join(folder.path, 'demo.json'), 'utf8'))
