@@ -211,6 +211,8 @@ export type LedgerFile = {
   firstByte: number
   /** The creation was rejected and left no record. */
   erased: boolean
+  /** After this, the address of an unfinished upload no longer works. */
+  expiresMs: number
   /**
    * The address no longer works: the client has abandoned the upload, or it was a piece that was joined or has expired.
    */
@@ -273,7 +275,7 @@ const LEDGER = `select json_build_object(
     'sha256', f.sha256, 'sha256Bytes', f.sha256_bytes, 'isHashed', f.sha256_state is not null, 'countedBytes', f.counted_bytes,
     'reservedBytes', f.reserved_bytes, 'concat', f.concat, 'lanes', coalesce(cardinality(f.lanes), 0), 'laneOf', f.lane_of,
     'firstByte', coalesce(f.first_byte, 0), 'partsBefore', coalesce(f.first_byte / f.part_bytes, 0), 'erased', f.erased_at is not null,
-    'retired', f.retired_at is not null, 'joinedInto', f.joined_into, 'decision', f.decision,
+    'expiresMs', extract(epoch from f.expires_at) * 1000, 'retired', f.retired_at is not null, 'joinedInto', f.joined_into, 'decision', f.decision,
     'decisions', (select coalesce(json_agg(json_build_object('state', d.state, 'by', d.decided_by)), '[]')
       from file_decisions d where d.file_id = f.id),
     'destinations', (select coalesce(json_agg(json_build_object('position', d.position,

@@ -62,8 +62,12 @@ export class Invariants {
   }
 
   #checkCreatedOnce(): void {
+    const { nowMs } = this.#world.scheduler
     const there = this.ledger.files.filter(
-      ({ status, erased }) => !erased && !['failed', 'expired', 'canceled'].includes(status),
+      ({ status, erased, expiresMs }) =>
+        !erased &&
+        !['failed', 'expired', 'canceled'].includes(status) &&
+        !(status === 'uploading' && expiresMs <= nowMs),
     )
     for (const { name } of this.#world.clients.filter(({ plan }) => KEYED.includes(plan.protocol)))
       assertHolds(
