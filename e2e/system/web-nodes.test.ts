@@ -221,13 +221,15 @@ describe('somebody without credentials causes little work', { tags: 'long' }, ()
       await ask()
       await askAtMost(100)
       if (method === 'GET') return
-      const { bodyBytes } = routeFor(path)
+      const { bodyBytes, isFixed } = routeFor(path)
       for (const body of bodies(bodyBytes)) {
         const refused = await askAtMost(150, body)
         expect(refused.status).toBeLessThan(500)
         expect(refused.bytes).toBeLessThan((path.startsWith('/api/') ? 32 : 128) * 1024)
       }
-      expect((await ask(' '.repeat(bodyBytes + 1))).status).toBe(413)
+      // What is rendered once is only served to GET, whatever the body.
+      const refusals = isFixed ? [405, 413] : [413]
+      expect(refusals).toContain((await ask(' '.repeat(bodyBytes + 1))).status)
     },
   )
 })
