@@ -42,7 +42,11 @@ export function exchange(outgoing: Outgoing): Promise<BucketResponse> {
     late = error
     request.destroy(error)
   }
-  const { silenceMs, deadlineMs } = outgoing
+  const { silenceMs, deadlineMs, signal } = outgoing
+  // Node's own `signal` option takes two more listeners on each request.
+  const abort = () => end(Object.assign(new Error('aborted'), { code: 'ABORT_ERR' }))
+  signal?.addEventListener('abort', abort)
+  if (signal?.aborted) abort()
   request.setTimeout(silenceMs, () => end(timeout(`silent for ${silenceMs} ms`)))
   const timer = setTimeout(() => end(timeout(`not done after ${deadlineMs} ms`)), deadlineMs)
   // A complete response is returned even if the bucket did not read the entire request body.
@@ -55,14 +59,17 @@ export function exchange(outgoing: Outgoing): Promise<BucketResponse> {
   }
   request.once('response', (response) => read(response).then(resolve, (error) => reject(late ?? error)))
   send(request, outgoing)
-  return promise.finally(() => clearTimeout(timer))
+  return promise.finally(() => {
+    clearTimeout(timer)
+    signal?.removeEventListener('abort', abort)
+  })
 }
 
-function open({ url, agent, method, path, headers, signal }: Outgoing): ClientRequest {
+function open({ url, agent, method, path, headers }: Outgoing): ClientRequest {
   const request = url.protocol === 'https:' ? requestHttps : requestHttp
   const { hostname, port } = url
   const host = hostname.replace(/^\[|\]$/g, '')
-  return request({ host, port, agent, method, path, headers, signal })
+  return request({ host, port, agent, method, path, headers })
 }
 
 function send(request: ClientRequest, { url, body }: Outgoing): void {
