@@ -1,13 +1,9 @@
 import { Status } from '#components/ui/status.tsx'
 import { Time } from '#components/ui/time.tsx'
 
-export function WorkspaceState({
-  suspendedAt,
-  deleteAfter,
-}: {
-  suspendedAt: string | null
-  deleteAfter: string | null
-}) {
+type Props = { suspendedAt: string | null; deleteAfter: string | null }
+
+export function WorkspaceState({ suspendedAt, deleteAfter }: Props) {
   if (suspendedAt) return <Status state="off" label="suspended" />
   if (!deleteAfter) return <Status state="active" />
   return (

@@ -1,6 +1,6 @@
 'use client'
 
-import { createContext, type ReactNode, use, useMemo, useState } from 'react'
+import { type ComponentProps, createContext, type ReactNode, use, useMemo, useState } from 'react'
 import { formatCount } from '../format.ts'
 import { Button } from '../ui/button.tsx'
 import { useMay } from '../ui/rights.tsx'
@@ -34,17 +34,18 @@ export function Selection({ ids, children }: { ids: string[]; children: ReactNod
 
 export const useSelection = () => use(Context)
 
-const box = 'relative z-10 size-4 cursor-pointer rounded-sm accent-water align-middle'
+function Box(props: ComponentProps<'input'>) {
+  const may = useMay()
+  if (!may('operate')) return null
+  const look = 'relative z-10 size-4 cursor-pointer rounded-sm accent-water align-middle'
+  return <input type="checkbox" className={look} {...props} />
+}
 
 export function SelectRow({ id, name }: { id: string; name: string }) {
   const { chosen, choose } = useSelection()
-  const may = useMay()
-  if (!may('operate')) return null
   return (
-    <input
-      type="checkbox"
+    <Box
       aria-label={`Select ${name}`}
-      className={box}
       checked={chosen.includes(id)}
       onChange={(event) => choose([id], event.target.checked)}
     />
@@ -53,13 +54,9 @@ export function SelectRow({ id, name }: { id: string; name: string }) {
 
 export function SelectAll() {
   const { ids, chosen, choose } = useSelection()
-  const may = useMay()
-  if (!may('operate')) return null
   return (
-    <input
-      type="checkbox"
+    <Box
       aria-label="Select all rows on this page"
-      className={box}
       checked={ids.length > 0 && chosen.length === ids.length}
       ref={(element) => {
         if (element) element.indeterminate = chosen.length > 0 && chosen.length < ids.length

@@ -5,17 +5,15 @@ import { Countdown } from '#components/ui/time.tsx'
 import type { Undelivered } from '#lib/webhooks/log/list-deliveries.ts'
 import { ResendUndelivered } from './resend-forms.tsx'
 
-/** Also shows events that are being retried: they have not failed yet, but must be visible. */
-export function UndeliveredNotice({
-  undelivered,
-  of,
-  asked,
-}: {
+type Props = {
   undelivered: Undelivered
   of: { pipeId?: string | undefined; outputId?: string | undefined }
   /** Whether the user opened the page to resend events. */
   asked: boolean
-}) {
+}
+
+/** Also shows events that are being retried: they have not failed yet, but must be visible. */
+export function UndeliveredNotice({ undelivered, of, asked }: Props) {
   const { retrying, failed, nextAt, most } = undelivered
   if (retrying + failed === 0) {
     if (!asked) return null

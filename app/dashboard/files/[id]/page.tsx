@@ -121,15 +121,13 @@ function describeLanes({ lanes }: ReplayFacts): string | undefined {
   return `Sent over several connections, ${complete} of ${lanes.length} ranges complete`
 }
 
-function FileFacts({
-  file,
-  pipeName,
-  progress,
-}: {
+type FactsProps = {
   file: FileWithTimeline
   pipeName: string | undefined
   progress: ReadonlyMap<string, DestinationProgress>
-}) {
+}
+
+function FileFacts({ file, pipeName, progress }: FactsProps) {
   const metadata = { ...file.uploadMetadata, ...file.metadata }
   return (
     <>

@@ -17,15 +17,9 @@ const CREDENTIALS = {
   secretOf: (made: { csv: string }) => made.csv,
 }
 
-export function GroupField({
-  groups,
-  ...field
-}: {
-  groups: Group[]
-  label: string
-  defaultValue?: string
-  hint?: string
-}) {
+type FieldProps = { groups: Group[]; label: string; defaultValue?: string; hint?: string }
+
+export function GroupField({ groups, ...field }: FieldProps) {
   const options = [['', 'No group'] as const, ...groups.map(({ id, name }) => [id, name] as const)]
   return <SelectField name="groupId" options={options} {...field} />
 }

@@ -58,17 +58,9 @@ export function PipeDestinations({ pipeId, set, others }: Props) {
   )
 }
 
-type Member = DestinationSet['members'][number]
+type DestinationProps = { member: DestinationSet['members'][number]; number: number; alone: boolean }
 
-function Destination({
-  member: { store, required, state },
-  number,
-  alone,
-}: {
-  member: Member
-  number: number
-  alone: boolean
-}) {
+function Destination({ member: { store, required, state }, number, alone }: DestinationProps) {
   const limit = unfinishedLimit(store.provider)
   return (
     <div className="flex gap-3">
