@@ -189,14 +189,29 @@ describeWithDatabase("a workspace's own host", (database) => {
     runtime.clock.advance(5000)
     isAway = true
     expect(await find(host)).toEqual(found)
-    await expect(find(`unknown-${host}`)).rejects.toThrow('away')
-    expect(await find('no-name')).toBeUndefined()
+    expect(await find(`unknown-${host}`)).toBeUndefined()
+    await expect(createHostFinder({ ...runtime, db })(host)).rejects.toThrow('away')
     isAway = false
     await save(mine.actor, null)
     expect(await find(host)).toEqual(found)
     runtime.clock.advance(5000)
     expect(await find(host)).toBeUndefined()
     expect(await find(`unknown-${host}`)).toBeUndefined()
+  })
+
+  it('is found with one statement, however many other names are asked for', async () => {
+    let statements = 0
+    const db = new Proxy(runtime.db, {
+      get(target, name) {
+        if (name === 'select') statements += 1
+        return Reflect.get(target, name)
+      },
+    })
+    const find = createHostFinder({ ...runtime, db })
+    await verified(mine.actor)
+    await Promise.all(Array.from({ length: 100 }, (_, n) => find(`made-up-${n}.example.com`)))
+    expect(await find(host)).toMatchObject({ workspaceId: mine.workspaceId })
+    expect(statements).toBe(1)
   })
 
   it("has its own workspace's links, logo and Pipes, at its own address, and no others", async () => {

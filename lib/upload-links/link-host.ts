@@ -7,7 +7,7 @@ import { type Actor, recordAudit } from '../identity/audit/record-audit.ts'
 import { seconds } from '../platform/kernel/clock.ts'
 import { invalidRequest } from '../platform/kernel/errors.ts'
 import { toAnswer } from '../platform/kernel/parse-input.ts'
-import { type LinkHost, runShared } from '../platform/kernel/request-context.ts'
+import { failSoon, type LinkHost, runShared } from '../platform/kernel/request-context.ts'
 import { openResolver } from '../platform/net/guarded-agents.ts'
 import { bareHost } from '../platform/net/judge-connection.ts'
 import { takeFromLimit } from '../platform/rate-limits.ts'
@@ -188,34 +188,41 @@ function originOf({ baseUrl }: { baseUrl: string }, host: string): string {
 }
 
 const KEPT_MS = seconds(5)
-const MOST_KEPT = 1000
 
 /**
- * Finds the workspace of a verified host. Each request needs it, so it is kept for some seconds, and for longer while the
- * database is away.
+ * Finds the workspace of a verified host. Each request needs it, so all are kept for some seconds, and for longer while
+ * the database is away. They are read at once, so that made-up names cause no more statements.
  */
 export function createHostFinder({ db, clock, config }: ConfiguredRuntime) {
-  const kept = new Map<string, { untilMs: number; found: Promise<LinkHost | undefined> }>()
+  let kept: { untilMs: number; hosts: Promise<Map<string, LinkHost>> } | undefined
+  const read = () => {
+    const before = kept?.hosts
+    const reading = runShared(() => readVerifiedHosts({ db, config }))
+    const hosts = before ? reading.catch(() => before) : reading
+    const next = { untilMs: clock.now() + KEPT_MS, hosts }
+    hosts.catch(() => {
+      if (kept === next) kept = undefined
+    })
+    kept = next
+    return hosts
+  }
   return async (host: string): Promise<LinkHost | undefined> => {
-    const known = kept.get(host)
-    if (known && clock.now() < known.untilMs) return known.found
-    if (!HOST.test(host)) return undefined
-    const found = runShared(() => findHost({ db, config }, host))
-    const next = { untilMs: clock.now() + KEPT_MS, found: known ? found.catch(() => known.found) : found }
-    if (!known && kept.size >= MOST_KEPT) kept.delete(kept.keys().next().value!)
-    kept.set(host, next)
-    next.found.catch(() => kept.get(host) === next && kept.delete(host))
-    return next.found
+    const hosts = await (kept && clock.now() < kept.untilMs ? kept.hosts : read())
+    return hosts.get(host)
   }
 }
 
-async function findHost(
-  { db, config }: Pick<Runtime, 'db' | 'config'>,
-  host: string,
-): Promise<LinkHost | undefined> {
-  const [found] = await db
-    .select({ workspaceId: linkHosts.workspaceId })
+async function readVerifiedHosts({
+  db,
+  config,
+}: Pick<Runtime, 'db' | 'config'>): Promise<Map<string, LinkHost>> {
+  // Uploads would wait for the database, but those to known hosts need not.
+  failSoon()
+  const found = await db
+    .select({ host: linkHosts.host, workspaceId: linkHosts.workspaceId })
     .from(linkHosts)
-    .where(and(eq(linkHosts.host, host), isNotNull(linkHosts.verifiedAt)))
-  return found && { ...found, origin: originOf(config, host) }
+    .where(isNotNull(linkHosts.verifiedAt))
+  return new Map(
+    found.map(({ host, workspaceId }) => [host, { workspaceId, origin: originOf(config, host) }]),
+  )
 }

@@ -25,12 +25,14 @@ import {
   inTurn,
   isOfLinkHosts,
   isRefused,
+  isUploadPath,
   limitBody,
   refuseCrossSite,
   refuseUnreadableForm,
   setBodyDeadline,
   slowRest,
   toOriginForm,
+  whileLocked,
 } from './request-guards.ts'
 import { keepAddressSecret, secureThisHost, setPolicy, setSecurityHeaders } from './security-headers.ts'
 import { forwarded, nameRequest, type ProxyTrust } from './trusted-proxies.ts'
@@ -135,12 +137,8 @@ const PATIENCE_MS = 9000
 async function soon(opening: Promise<Opened>, req: IncomingMessage): Promise<Opened> {
   const opened = await within(PATIENCE_MS, opening)
   if (opened !== 'late') return opened
-  const isHead = req.method === 'HEAD' && isUploadPath(req.url ?? '/')
-  // Clients of Resumable Uploads for HTTP, which send its version in a header, only continue after a 5xx.
-  const isLocked = isHead && !req.headers['upload-draft-interop-version']
   const detail = 'Sluice is starting. Try again in a moment.'
-  if (!isLocked) throw notNow(detail)
-  throw new SluiceError('upload_locked', detail, { headers: { 'Retry-After': '1' } })
+  throw whileLocked(req, detail, notNow(detail))
 }
 
 /** The deadline for the bodies of all requests except uploads, including probes and refused requests. */
@@ -238,10 +236,6 @@ function continueWhenRead(req: IncomingMessage, res: ServerResponse, toUploads: 
   else carryOn()
 }
 
-function isUploadPath(url: string): boolean {
-  return url.startsWith('/pipes/')
-}
-
 /** Next responds to any other method with 400 or 500 and no body. */
 const METHODS_OF_NEXT = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
@@ -293,7 +287,11 @@ async function enterHost(req: IncomingMessage, res: ServerResponse, opened: Open
   if (opened.hosts.has(host)) return
   const { baseUrl } = opened.runtime.config
   const name = hostOnPortOf(baseUrl, host)
-  const linkHost = name && (await opened.findLinkHost(name))
+  const linkHost =
+    name &&
+    (await opened.findLinkHost(name).catch((error: unknown) => {
+      throw whileLocked(req, 'The host cannot be looked up right now. Try again.', error)
+    }))
   if (!linkHost)
     throw new SluiceError(
       'misdirected_host',

@@ -30,7 +30,7 @@ beforeEach(async () => {
   const handlers = { uploads: handler('uploads'), api: handler('api'), pages: handler('pages') }
   const findLinkHost = async (name: string) => {
     asked.push(name)
-    if (name === 'away.example') throw new Error('The database is away.')
+    if (name === 'away.example') throw Object.assign(new Error('away'), { code: 'ECONNREFUSED' })
     return name === OWN ? linkHost : undefined
   }
   const opening = Promise.resolve(openDoor(runtime, handlers, { findLinkHost }))
@@ -154,6 +154,19 @@ it('lets pages connect to their own host alone, and requires HTTPS of it alone',
   expect(elsewhere.headers['content-security-policy']).toContain("'self' https://up.sluice.example;")
   expect(elsewhere.headers['strict-transport-security']).toBe('max-age=31536000; includeSubDomains')
 })
+
+// Common clients discard the upload if HEAD fails with anything but 423.
+it.each([
+  ['HEAD', '/pipes/pipe_x/files/y', {}, 423],
+  ['HEAD', '/pipes/pipe_x/files/y', { 'Upload-Draft-Interop-Version': '8' }, 503],
+  ['PATCH', '/pipes/pipe_x/files/y', {}, 503],
+  ['GET', '/u/a', {}, 503],
+])(
+  'responds to %s %s with %j and %i while hosts cannot be looked up',
+  async (method, target, fields, status) => {
+    expect((await ask(method, target, { Host: 'away.example', ...fields })).status).toBe(status)
+  },
+)
 
 it.each([
   [OWN, 200],

@@ -27,6 +27,21 @@ export function hostOnPortOf(baseUrl: string, host: string): string | undefined 
   return given === (port || usual) ? name : undefined
 }
 
+export const isUploadPath = (url: string) => url.startsWith('/pipes/')
+
+/** What an offset request fails with in place of an error that passes. */
+export function whileLocked(
+  { method, url = '/', headers }: IncomingMessage,
+  detail: string,
+  cause: unknown,
+): unknown {
+  // Clients of Resumable Uploads for HTTP, which send its version in a header, only continue after a 5xx.
+  const isLocked = method === 'HEAD' && isUploadPath(url) && !headers['upload-draft-interop-version']
+  return isLocked
+    ? new SluiceError('upload_locked', detail, { headers: { 'Retry-After': '1' }, cause })
+    : cause
+}
+
 const PARTS_OF_LINKS = /^\/(?:u\/[^/]+|u\/logo\/[^/]+|_next\/static\/.+|favicon\.svg|apple-touch-icon\.png)$/
 const CALLS_OF_LINKS = /^\/api\/v1\/upload-links\/open(?:\/receipt)?$/
 

@@ -6,6 +6,7 @@ import type { Accepted } from '../../uploads/append.ts'
 import { cancelUpload, retireUpload } from '../../uploads/endings/end-upload.ts'
 import { noteOffsetRequest } from '../../uploads/opening/report-offset.ts'
 import type { UploadContext, UploadRight, UploadRow } from '../../uploads/upload-context.ts'
+import { assertServedHere } from '../../workspace/pipes/read-pipes.ts'
 import { authenticateToContinue } from './authenticate.ts'
 import type { UploadRequest, UploadResponse } from './upload-request.ts'
 
@@ -45,6 +46,7 @@ async function whenKnown(
 }
 
 async function lookUpOnce(context: UploadContext, request: UploadRequest): Promise<UploadRight> {
+  await assertServedHere(context.db, request.pipeId)
   if (request.fileId) await context.leases.incoming.passed(request.fileId)
   const first = await authenticateToContinue(context, request)
   const right = await afterWriter(context, request, first)
