@@ -3,6 +3,7 @@ import localFont from 'next/font/local'
 import { cookies } from 'next/headers'
 import type { ReactNode } from 'react'
 import { Toaster } from '#components/ui/toaster.tsx'
+import { addressesHere } from '#lib/platform/kernel/request-context.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { readTexts } from './texts.ts'
 import './globals.css'
@@ -28,7 +29,7 @@ const DESCRIPTION =
 
 export function generateMetadata(): Metadata {
   return {
-    metadataBase: new URL(getRuntime().config.baseUrl),
+    metadataBase: new URL(addressesHere(getRuntime().config).baseUrl),
     title: { default: 'Sluice: resumable uploads into your own bucket', template: '%s · Sluice' },
     description: DESCRIPTION,
     openGraph: { siteName: 'Sluice', type: 'website', images: ['/share.png'] },

@@ -137,6 +137,8 @@ it("serves the workspace's own link and logo, and those of no other", async () =
   expect([page.status, image.status]).toEqual([200, 200])
   expect(page.body).toContain('Films for May')
   expect(page.body).toContain(`http://${OWN}:${port()}/u/logo/${logo}`)
+  expect(page.body).toContain(`property="og:image" content="http://${OWN}:${port()}/share.png"`)
+  expect(page.body).not.toContain('localhost')
   expect(page.headers['content-security-policy']).toContain(`connect-src 'self' http://${OWN}:${port()};`)
   for (const { headers } of [page, image]) expect(headers['set-cookie']).toBeUndefined()
 

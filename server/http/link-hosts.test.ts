@@ -58,6 +58,7 @@ it.each([
   ['GET', '/_next/static/media/font.woff2?x'],
   ['GET', '/favicon.svg'],
   ['GET', '/apple-touch-icon.png'],
+  ['GET', '/share.png'],
   ['POST', '/api/v1/upload-links/open'],
   ['POST', '/api/v1/upload-links/open/receipt'],
   ['POST', '/pipes/pipe_x/files/'],

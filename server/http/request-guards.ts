@@ -42,7 +42,8 @@ export function whileLocked(
     : cause
 }
 
-const PARTS_OF_LINKS = /^\/(?:u\/[^/]+|u\/logo\/[^/]+|_next\/static\/.+|favicon\.svg|apple-touch-icon\.png)$/
+const PARTS_OF_LINKS =
+  /^\/(?:u\/[^/]+|u\/logo\/[^/]+|_next\/static\/.+|favicon\.svg|apple-touch-icon\.png|share\.png)$/
 const CALLS_OF_LINKS = /^\/api\/v1\/upload-links\/open(?:\/receipt)?$/
 
 /**
