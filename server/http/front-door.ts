@@ -200,10 +200,12 @@ const TURN_MS = 10_000
 
 /** A client that is refused over and over, such as one that guesses tokens, takes its next turns this much later. */
 const REFUSED_MS = 100
+/** Others, such as 404 and 409, are what an honest client may get as often as a success. */
+const REFUSALS = new Set([401, 403, 413, 429])
 
 async function endTurn(end: () => void, handled: Promise<unknown>, res: ServerResponse): Promise<void> {
   const isRefusal = await handled.then(
-    () => res.statusCode >= 400,
+    () => REFUSALS.has(res.statusCode),
     () => true,
   )
   if (isRefusal) setTimeout(end, REFUSED_MS).unref()

@@ -206,6 +206,18 @@ it.each([
   vi.useRealTimers()
 })
 
+it.each([404, 409, 422])('does not hold up a client whose requests get %i', async (status) => {
+  vi.useFakeTimers({ toFake: ['setTimeout'] })
+  handler = async (_req, res) => void res.writeHead(status).end()
+  const ask = async () => {
+    const [response] = await once(request(at('/api/v1/pipes'), { agent: false }).end(), 'response')
+    return response.statusCode
+  }
+  const all = await Promise.all(Array.from({ length: 2 * routeFor('/api/v1/pipes').atOnce!.most }, ask))
+  expect(new Set(all)).toEqual(new Set([status]))
+  vi.useRealTimers()
+})
+
 describe('a response that is the same for everyone', () => {
   let rendered: IncomingMessage['headers'][]
   beforeEach(() => {
