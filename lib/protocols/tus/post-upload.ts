@@ -5,6 +5,7 @@ import { notNow, SluiceError } from '../../platform/kernel/errors.ts'
 import { uuidv7Ms } from '../../platform/kernel/ids.ts'
 import { noteRequest } from '../../platform/kernel/request-context.ts'
 import { expireSoon, failInterrupted } from '../../uploads/endings/end-upload.ts'
+import { keepUndivided } from '../../uploads/opening/create-lanes.ts'
 import { createUpload, type Declared } from '../../uploads/opening/create-upload.ts'
 import { lanesOf } from '../../uploads/opening/report-offset.ts'
 import { toldProgress } from '../../uploads/rules/decision.ts'
@@ -117,7 +118,7 @@ async function describeAgain(
   request: UploadRequest,
   asked: Pick<Declared, 'lengthBytes' | 'uploadMetadataHeader' | 'concat'> & { lanes: number | undefined },
 ): Promise<UploadResponse> {
-  const { upload } = await lookUp(context, request)
+  const { upload } = await lookUpAgain(context, request, asked.lanes)
   // A length that was deferred may have been declared since.
   const isAsLong = asked.lengthBytes === null || asked.lengthBytes === upload.lengthBytes
   const isAlike = asked.uploadMetadataHeader === upload.uploadMetadataHeader && asked.concat === upload.concat
@@ -126,11 +127,6 @@ async function describeAgain(
       'invalid_header',
       'This Idempotency-Key was used for another file within the last day.',
     )
-  const ageMs = context.clock.now() - uuidv7Ms(upload.id)
-  if (asked.lanes && !upload.lanes && ageMs < DIVIDING_MS)
-    throw notNow('The first request may still be dividing the file. Try again in a moment.', {
-      'Retry-After': '2',
-    })
   const { pipeId } = request
   const headers = {
     Location: uploadAddress(uploadUrl, pipeId, upload.id),
@@ -144,8 +140,22 @@ async function describeAgain(
     : { status: 201, headers }
 }
 
-/** Longer than it takes to divide a file into lanes. */
+/** Longer than it usually takes to divide a file into lanes. */
 const DIVIDING_MS = seconds(15)
+
+/** The first request may still be dividing the file. If that takes too long, the file has one writer. */
+async function lookUpAgain(context: UploadContext, request: UploadRequest, lanes: number | undefined) {
+  const found = await lookUp(context, request)
+  const { upload } = found
+  if (!lanes || upload.lanes) return found
+  if (context.clock.now() - uuidv7Ms(upload.id) < DIVIDING_MS)
+    throw notNow('The first request may still be dividing the file. Try again in a moment.', {
+      'Retry-After': '2',
+    })
+  await keepUndivided(context, upload.id)
+  return lookUp(context, request)
+}
+
 const MAX_KEY_LENGTH = 255
 
 function readIdempotencyKey({ headers }: UploadRequest): string | undefined {

@@ -15,6 +15,7 @@ import { tusSite } from '../../../test/support/tus-site.ts'
 import { saveHook } from '../../hooks/pipe-hooks.ts'
 import { rows } from '../../platform/db/database.ts'
 import { hours } from '../../platform/kernel/clock.ts'
+import { insertLanes } from '../../uploads/ledger/lanes.ts'
 
 const { at, bytes, otherPipe } = tusSite()
 const named = { 'Upload-Metadata': metadata({ filename: 'a.bin' }) }
@@ -190,6 +191,19 @@ describe('a creation with an Idempotency-Key', () => {
     const id = fileIdOf(first.headers.location!)
     await at.database.db.execute(sql`update files set lanes = null where id = ${id}::uuid`)
     expect(codeOf(await at.client.create(64 * 1024 * 1024, sent))).toEqual([503, 'unavailable'])
+  })
+
+  it('makes sure that a file whose division takes too long has one writer', async () => {
+    const length = 64 * 1024 * 1024
+    const sent = { ...keyed(), 'Upload-Lanes': '4' }
+    const id = fileIdOf((await at.client.create(length, sent)).headers.location!)
+    const { db } = at.database
+    await db.execute(sql`update files set lanes = null, reserved_bytes = length_bytes where id = ${id}::uuid`)
+    at.site.clock.advance(15_000)
+    const again = await at.client.create(length, sent)
+    expect([again.status, again.headers['upload-lanes']]).toEqual([201, undefined])
+    const lanes = [{ id: randomUUID(), firstByte: 0, lengthBytes: length, partsBefore: 0 }]
+    expect(await insertLanes(db, id, { lanes, partBytes: length, begun: [] })).toBe(false)
   })
 
   it('lists the lanes of the file', async () => {

@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { type Db, rows } from '../../platform/db/database.ts'
 import type { LaneRange } from '../rules/lane-plan.ts'
-import { type Fenced, heldBy, isLeased } from './lease-terms.ts'
+import { type Fenced, heldBy, isLeased, revoked } from './lease-terms.ts'
 import type { NewMultipart } from './part-rows.ts'
 import { insertNote } from './timeline.ts'
 
@@ -71,6 +71,14 @@ export async function insertLanes(
     returning id`,
   )
   return inserted.length > 0
+}
+
+/** Makes `insertLanes` refuse to divide a file. */
+export async function leaveUndivided(db: Db, fileId: string): Promise<void> {
+  await rows(
+    db,
+    sql`update files f set ${revoked} where f.id = ${fileId}::uuid and f.lanes is null and f.lease_fence = 0`,
+  )
 }
 
 export type LaneRow = { id: string; firstByte: number; lengthBytes: number; offsetBytes: number }

@@ -1,6 +1,6 @@
 import { seconds } from '../../platform/kernel/clock.ts'
 import { uuidv7 } from '../../platform/kernel/ids.ts'
-import { insertLanes, type LaneRow } from '../ledger/lanes.ts'
+import { insertLanes, type LaneRow, leaveUndivided } from '../ledger/lanes.ts'
 import { planLanes } from '../rules/lane-plan.ts'
 import { equalPartBytes, type PartLimits } from '../rules/part-plan.ts'
 import type { UploadContext } from '../upload-context.ts'
@@ -43,6 +43,10 @@ export async function createLanes(
   )
   return []
 }
+
+/** The client of a file is about to learn that it has one writer, so it must not be divided any more. */
+export const keepUndivided = ({ db }: UploadContext, fileId: string): Promise<void> =>
+  leaveUndivided(db, fileId)
 
 async function begin({ bucket, target, dataStoreId }: Place, signal: AbortSignal) {
   const multipartId = await bucket.createMultipart(target, { signal })
