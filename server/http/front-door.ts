@@ -34,7 +34,7 @@ import {
   toOriginForm,
   whileLocked,
 } from './request-guards.ts'
-import { keepAddressSecret, secureThisHost, setPolicy, setSecurityHeaders } from './security-headers.ts'
+import { keepAddressSecret, secureSubdomains, setPolicy, setSecurityHeaders } from './security-headers.ts'
 import { forwarded, nameRequest, type ProxyTrust } from './trusted-proxies.ts'
 
 export type Handler = (req: IncomingMessage, res: ServerResponse) => Promise<void>
@@ -286,8 +286,11 @@ function assertOneHost({ rawHeaders }: IncomingMessage): void {
 /** Notes whose host it is if it is a workspace's own, which serves only what belongs to that workspace's links. */
 async function enterHost(req: IncomingMessage, res: ServerResponse, opened: Opened): Promise<void> {
   const { host = '' } = req.headers
-  if (opened.hosts.has(host)) return
   const { baseUrl } = opened.runtime.config
+  if (opened.hosts.has(host)) {
+    if (baseUrl.startsWith('https:')) secureSubdomains(res)
+    return
+  }
   const name = hostOnPortOf(baseUrl, host)
   const linkHost =
     name &&
@@ -300,7 +303,6 @@ async function enterHost(req: IncomingMessage, res: ServerResponse, opened: Open
       "The request's Host is neither the host of BASE_URL or UPLOAD_URL nor a workspace's own.",
     )
   currentRequest()!.linkHost = linkHost
-  if (baseUrl.startsWith('https:')) secureThisHost(res)
   if (!isUploadPath(req.url ?? '/') && !isOfLinkHosts(req)) throw new SluiceError('not_found')
 }
 

@@ -150,6 +150,8 @@ it('lets pages connect to their own host alone, and requires HTTPS of it alone',
   const { headers } = await ask('GET', '/u/a')
   expect(headers['content-security-policy']).toContain(`connect-src 'self' https://${OWN};`)
   expect(headers['strict-transport-security']).toBe('max-age=31536000')
+  const others = [await ask('GET', '/healthz'), await ask('GET', '/', { Host: 'customer.example' })]
+  for (const { headers } of others) expect(headers['strict-transport-security']).toBe('max-age=31536000')
   expect(headers).toMatchObject({ 'referrer-policy': 'no-referrer', 'x-robots-tag': 'noindex, nofollow' })
   const elsewhere = await ask('GET', '/u/a', { Host: 'sluice.example' })
   expect(elsewhere.headers['content-security-policy']).toContain("'self' https://up.sluice.example;")

@@ -10,12 +10,12 @@ export function setSecurityHeaders(res: ServerResponse, secure: boolean): void {
   res.setHeader('Referrer-Policy', 'strict-origin-when-cross-origin')
   res.setHeader('X-Frame-Options', 'DENY')
   res.setHeader('Permissions-Policy', 'camera=(), microphone=(), geolocation=()')
-  if (secure) res.setHeader('Strict-Transport-Security', `${ONE_YEAR}; includeSubDomains`)
+  if (secure) res.setHeader('Strict-Transport-Security', ONE_YEAR)
 }
 
-/** For a workspace's own host: what is below it belongs to the workspace, which may not use HTTPS there. */
-export function secureThisHost(res: ServerResponse): void {
-  res.setHeader('Strict-Transport-Security', ONE_YEAR)
+/** Not for other hosts than this server's: what is below them belongs to others, who may not use HTTPS there. */
+export function secureSubdomains(res: ServerResponse): void {
+  res.setHeader('Strict-Transport-Security', `${ONE_YEAR}; includeSubDomains`)
 }
 
 /** Keeps an upload link's address from other sites and search engines, because anyone who knows it can use the link. */
