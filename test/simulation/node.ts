@@ -110,6 +110,10 @@ export class Node {
     return Promise.race([work.then(() => true), this.#death.promise.then(() => false)])
   }
 
+  get isSweeping(): boolean {
+    return this.#sweeping.size > 0
+  }
+
   get sweeps(): string[] {
     return this.core?.sweeps.map(({ name }) => name) ?? []
   }

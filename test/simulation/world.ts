@@ -270,7 +270,9 @@ export class World {
   }
 
   #isIdle(): boolean {
-    return this.nodes.every(({ core }) => core && core.held.size === 0 && core.usedBytes() === 0)
+    return this.nodes.every(
+      ({ core, isSweeping }) => core && core.held.size === 0 && core.usedBytes() === 0 && !isSweeping,
+    )
   }
 
   #isAtRest(): boolean {
