@@ -151,6 +151,29 @@ document.querySelector('main').append(uploader)
   await expect(page.getByText('Drop files or folders here')).toBeHidden()
 })
 
+test('frameworks find a setter for each property, and hear each event at the root of the page', async ({
+  demo,
+  page,
+}) => {
+  await using customer = await openSite(demo, kitHtmlSnippet(demo))
+  await page.goto(customer.url)
+  const properties = ['getToken', 'batch', 'words', 'tokenUrl', 'keepBytes', 'parallel', 'single']
+  const settable = await page.evaluate((names) => {
+    const { prototype } = customElements.get('sluice-uploader')!
+    return names.filter((name) => Object.getOwnPropertyDescriptor(prototype, name)?.set)
+  }, properties)
+  expect(settable).toEqual(properties)
+  await page.evaluate(() => {
+    const heard: Record<string, unknown> = {}
+    for (const type of ['change', 'done'])
+      document.addEventListener(type, (event) => (heard[type] = (event as CustomEvent).detail))
+    Object.assign(globalThis, { heard })
+  })
+  await page.getByLabel('Choose files').setInputFiles(file('heard.txt'))
+  const upload = expect.objectContaining({ name: 'heard.txt', state: 'done' })
+  await expect.poll(() => page.evaluate('heard')).toEqual({ change: [upload], done: upload })
+})
+
 test('the component is in the language of its page or its own, and only loads that one', async ({
   demo,
   browser,

@@ -204,6 +204,19 @@ export const server = app.listen(0, '127.0.0.1')`)
   server.close()
 })
 
+test('the web component has types for its properties and events', () => {
+  const text = `import '@sluice/uploader'
+
+const uploader = document.querySelector('sluice-uploader')!
+uploader.batch = (files) => files.map(({ name }) => name).join()
+uploader.addEventListener('done', ({ detail }) => console.log(detail.fileId, detail.result))
+uploader.addEventListener('change', ({ detail: [first] }) => console.log(first?.state))
+uploader.addEventListener('keydown', ({ key }) => console.log(key))
+uploader.removeEventListener('other', (event) => console.log(event.type))`
+  expect(complaintsOfTypeScript(text)).toEqual([])
+  expect(complaintsOfTypeScript(text.replace('fileId', 'nothing'))).toHaveLength(1)
+})
+
 /** Compiles a program that consists only of the snippet, and returns the errors. */
 function complaintsOfTypeScript(text: string, paths: ts.MapLike<string[]> = {}): string[] {
   const options: ts.CompilerOptions = {

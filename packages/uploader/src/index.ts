@@ -9,6 +9,7 @@ import { createUploads, type Uploads } from '../../react/src/uploads.ts'
 import { countIn, type SomeWords, type Words } from '../../react/src/words.ts'
 import { ATTRIBUTES, applyEarly, type Reflected, reflectAttributes } from './attributes.ts'
 import { create } from './create-element.ts'
+import type { ElementWithEvents } from './events.ts'
 import own from './styles.css'
 import { UploadRow } from './upload-row.ts'
 
@@ -21,17 +22,20 @@ export type { UploadToken } from '../../react/src/tokens.ts'
 export { createUploads, UploadFailure, type Uploads } from '../../react/src/uploads.ts'
 export type { SomeWords, Words } from '../../react/src/words.ts'
 
-/** On a server, the module can be imported, but nothing is defined. */
-const Base = globalThis.HTMLElement ?? (class {} as unknown as typeof HTMLElement)
+/**
+ * On a server, the module can be imported, but nothing is defined. `reflectAttributes` defines the properties of
+ * `Reflected`.
+ */
+const Base = (globalThis.HTMLElement ?? class {}) as unknown as new () => Reflected & ElementWithEvents
 
-/** `reflectAttributes` defines these properties. */
-export interface SluiceUploader extends Reflected {}
-// biome-ignore lint/suspicious/noUnsafeDeclarationMerging: as above
 export class SluiceUploader extends Base {
   static readonly observedAttributes = ATTRIBUTES
-  /** As in `createUploads`. They may be set at any time. */
-  declare getToken: UploadOptions['getToken']
-  declare batch: UploadOptions['batch']
+  /**
+   * As in `createUploads`. They may be set at any time. Vue and Svelte set an attribute instead of a property for which
+   * they find no setter.
+   */
+  accessor getToken: UploadOptions['getToken']
+  accessor batch: UploadOptions['batch']
 
   readonly #input = create('input', '', { type: 'file' })
   readonly #choose = create('label', 'choose', {}, create('slot', ''), this.#input)
@@ -168,7 +172,8 @@ export class SluiceUploader extends Base {
   }
 
   #tell(type: 'done' | 'failed' | 'change', detail: FileUpload | readonly FileUpload[]): void {
-    this.dispatchEvent(new CustomEvent(type, { detail }))
+    // Svelte listens for `change` at the root of the page.
+    this.dispatchEvent(new CustomEvent(type, { detail, bubbles: true }))
   }
 
   #drag(event: DragEvent): void {
