@@ -1,3 +1,4 @@
+import { globSync, readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { OF_REPOSITORY, readDoc } from './read-doc.ts'
 
@@ -16,4 +17,20 @@ it.each([
   [{ pricingText: 'Included in your contract.' }, 'Included in your contract.'],
 ])('says what the operator charges: %j', async (settings, words) => {
   expect(await readDoc('pricing', { ...server, ...settings })).toContain(words)
+})
+
+it('shows the web component in frameworks as in the examples', async () => {
+  const files = globSync('examples/{vue,svelte,angular,solid}/*.{vue,svelte,ts,tsx}')
+  const examples = files.map((file) => readFileSync(file, 'utf8').trim())
+  const blocksIn = (markdown: string) => {
+    const [, section = ''] = markdown.match(/^## In frameworks\n(.*?)^## /ms) ?? []
+    return [...section.matchAll(/```.*?\n(.*?)\n```/gs)].map(([, code]) => code!)
+  }
+  const shown = blocksIn(await readDoc('web-component', server))
+  expect(shown).toHaveLength(5)
+  expect(examples).toEqual(expect.arrayContaining(shown))
+  const [lines = ''] = blocksIn(readFileSync('packages/uploader/README.md', 'utf8'))
+  const elements = lines.split('\n').filter((line) => line.startsWith('<sluice-uploader'))
+  expect(elements).toHaveLength(4)
+  for (const element of elements) expect(examples.join()).toContain(element)
 })
