@@ -1,8 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { FileProtocol } from '#drizzle/schema/index.ts'
-import { isSuspended } from '../../identity/suspension.ts'
 import { currentRequest } from '../../platform/kernel/request-context.ts'
-import { mayUsePipe, mayUseSource, WITH_GROUP } from '../../workspace/senders/limits.ts'
+import { mayUsePipe, mayUseSource } from '../../workspace/senders/limits.ts'
 import { USUAL_PART_BYTES } from '../rules/part-plan.ts'
 import { type Claim, taken } from './lease-terms.ts'
 
@@ -44,29 +43,34 @@ export const ASKED_COLUMNS =
   sql.raw(`pipe text, bytes bigint, origin text, protocol text, claim text, lease_ms int, request_id text,
   traceparent text`)
 
+/** Whether the request may take the lease, from the rows looked up for `asked`. */
+export function mayTakeFirst(now: SQL): SQL {
+  return sql`asked.pipe = p.id and t.revoked_at is null and s.revoked_at is null
+    and (asked.origin is null or p.allowed_origins = '{}' or asked.origin = any(p.allowed_origins))
+    and ${mayUsePipe(sql`p.id`)} and ${mayUseSource('http')}
+    and f.protocol = asked.protocol and f.lane_of is null and f.expires_at > ${now}
+    and f.length_bytes = asked.bytes and f.reserved_bytes = asked.bytes`
+}
+
 /**
- * Two steps of a statement that starts with a step named `asked`. Locked rows are skipped: other requests share this
- * statement and must not wait for them. The limits make PostgreSQL look up each row by index, whatever row count the
- * planner estimates.
+ * Two steps of a statement after `asked` and `found`, which has looked up the token and the upload. Under the lock, the
+ * upload must still be as it was found. Locked rows are skipped: other requests share this statement and must not wait
+ * for them.
+ *
+ * PostgreSQL looks up each row of `files` by its id, whatever the statistics say: the limit and the comparison with a
+ * constant make it expect a single row, and it cannot use the index of open uploads for a status that it does not know.
  */
-export function firstLeases(now: SQL): SQL {
+export function firstLeases(): SQL {
   return sql`free as (
-      select asked.*, f.id, t.id as token_id from asked
-      cross join lateral (select * from tokens where token_hash = asked.hash and pipe_id = asked.pipe
-        and revoked_at is null and not ${isSuspended(sql`tokens.workspace_id`)} limit 1) t
-      join senders s on s.id = t.sender_id and s.revoked_at is null ${WITH_GROUP}
-      join pipes p on p.id = t.pipe_id and (asked.origin is null or p.allowed_origins = '{}'
-        or asked.origin = any(p.allowed_origins)) and ${mayUsePipe(sql`p.id`)} and ${mayUseSource('http')}
-      cross join lateral (select * from files where id = asked.file and pipe_id = t.pipe_id
-        and protocol = asked.protocol and lanes is null and lane_of is null and status = 'uploading' and lease_fence = 0 and lease_until is null
-        and length_bytes = asked.bytes and reserved_bytes = asked.bytes and expires_at > ${now}
-        and (token_id = t.id or (t.expires_at > ${now} and sender_id = t.sender_id
-          and subject is not distinct from t.subject))
-        limit 1 for update skip locked) f
+      select asked.*, f.id, found."tokenId" from found join asked using (n)
+      cross join lateral (select id from files where id = asked.file and status = found.status
+        and lanes is null and lease_fence = 0 and lease_until is null limit 1 for update skip locked) f
+      where found.status = 'uploading' and found."mayTakeFirst" and not found.suspended
+        and (found.own or found."sameUploader" and not found."tokenExpired")
     ), first as (
       update files f set ${taken({ claim: sql`free.claim`, leaseMs: sql`free.lease_ms` })},
         last_request_id = free.request_id, last_traceparent = free.traceparent,
-        continued_by = case when f.token_id = free.token_id then f.continued_by else array[free.token_id] end
+        continued_by = case when f.token_id = free."tokenId" then f.continued_by else array[free."tokenId"] end
       from free where f.id = free.id returning free.n, f.expiry_seconds, f.expires_by
     )`
 }

@@ -18,6 +18,7 @@ import {
   type FirstLease,
   firstColumn,
   firstLeases,
+  mayTakeFirst,
   type WholeRequest,
 } from './first-lease.ts'
 import { expiryOf, fileOfLane, offsetOf } from './lanes.ts'
@@ -163,7 +164,7 @@ async function findUploads(
 ): Promise<(FoundUpload | undefined)[]> {
   const found = await rows<FoundUpload & { n: number }>(
     db,
-    sql`select asked.n, found.* from ${askedFor(asked)} cross join lateral (${uploadOf(nowMs)}) found`,
+    sql`select asked.n, found.* from ${askedFor(asked)} cross join lateral (select ${uploadOf(nowMs)}) found`,
   )
   return inOrder(asked.length, found)
 }
@@ -172,18 +173,20 @@ type AskedWhole = AskedUpload & { pipe: string } & ReturnType<typeof askedOf>
 
 async function takeUploads(db: Db, asked: AskedWhole[], nowMs: number): Promise<(FoundUpload | undefined)[]> {
   const numbered = JSON.stringify(asked.map((one, n) => ({ n, ...one })))
+  const now = sql`${new Date(nowMs).toISOString()}::timestamptz`
   const found = await rows<FoundUpload & { n: number }>(
     db,
     sql`with asked as (select * from json_to_recordset(${numbered}::json) as asked(n int, hash text, file uuid, ${ASKED_COLUMNS})),
-    ${firstLeases(sql`${new Date(nowMs).toISOString()}::timestamptz`)}
-    select asked.n, found.*, ${firstColumn} from asked cross join lateral (${uploadOf(nowMs)}) found
-      left join first on first.n = asked.n`,
+    found as (select asked.n, found.* from asked cross join lateral (
+      select t.id as "tokenId", f.status, ${mayTakeFirst(now)} as "mayTakeFirst", ${uploadOf(nowMs)}) found),
+    ${firstLeases()}
+    select found.*, ${firstColumn} from found left join first using (n)`,
   )
   return inOrder(asked.length, found)
 }
 
 /** The limit makes PostgreSQL look up each row by index, whatever row count the planner estimates. */
-const uploadOf = (nowMs: number): SQL => sql`select ${common(nowMs)}, ${OF_UPLOAD}`
+const uploadOf = (nowMs: number): SQL => sql`${common(nowMs)}, ${OF_UPLOAD}`
 
 /**
  * Use this in a join with a limit, so that PostgreSQL looks up each row by index, whatever row count the planner
