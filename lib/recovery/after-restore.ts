@@ -64,7 +64,7 @@ async function withLease<Result>(
   work: (lease: Lease) => Promise<Result>,
 ): Promise<Result | undefined> {
   const claim = newClaim(LEASE_MS)
-  const taken = await takeLease(db, claim, { rowId: fileId, tokenId: null, plan: undefined })
+  const taken = await takeLease({ db, clock }, claim, { rowId: fileId, tokenId: null, plan: undefined })
   if (!taken) return undefined
   const fenced = { ...claim, rowId: fileId, fence: taken.fence }
   const lease = new HeldLease(fenced, {

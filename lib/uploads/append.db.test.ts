@@ -127,7 +127,11 @@ describe('several writers', () => {
   it('a PATCH waits until the lease of a writer that died has expired', async () => {
     const node = await serveUploads(site.runtime, { terms: { waitMs: 0 } })
     const url = await client.begin(10)
-    await takeLease(database.db, newClaim(1000), { rowId: fileIdOf(url), tokenId: null, plan: undefined })
+    await takeLease({ db: database.db, clock: site.clock }, newClaim(1000), {
+      rowId: fileIdOf(url),
+      tokenId: null,
+      plan: undefined,
+    })
     expect((await client.patch(on(node, url), 0, randomBytes(10))).status).toBe(204)
     await node.close()
   })

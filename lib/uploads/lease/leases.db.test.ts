@@ -20,7 +20,11 @@ describeWithDatabase('a lease', (database) => {
     const fileId = fileIdOf(await client.begin(10))
     const { db } = database()
     const claim = newClaim(60_000)
-    const { fence } = (await takeLease(db, claim, { rowId: fileId, tokenId: null, plan: undefined }))!
+    const { fence } = (await takeLease({ db, clock: site.clock }, claim, {
+      rowId: fileId,
+      tokenId: null,
+      plan: undefined,
+    }))!
     const lease = { ...claim, rowId: fileId, fence }
     const stage = (offsetBytes: number) =>
       stageTail(db, lease, {
@@ -42,7 +46,7 @@ describeWithDatabase('a lease', (database) => {
     const { db } = database()
     const file = { rowId: fileId, tokenId: null, plan: undefined }
     const claim = newClaim(500)
-    const { fence } = (await takeLease(db, claim, file))!
+    const { fence } = (await takeLease({ db, clock: site.clock }, claim, file))!
     let taking: ReturnType<typeof takeLease> | undefined
     await db.transaction(async (tx) => {
       const tail = node.context.tailCipher.sealer(fileId)(0, randomBytes(1))
@@ -52,7 +56,7 @@ describeWithDatabase('a lease', (database) => {
       // The commit takes longer than the lease lasts.
       const look = sql`select lease_until < now() as over from files where id = ${fileId}::uuid`
       await expect.poll(async () => (await rows<{ over: boolean }>(db, look))[0]!.over).toBe(true)
-      taking = takeLease(db, newClaim(60_000), file)
+      taking = takeLease({ db, clock: site.clock }, newClaim(60_000), file)
       await blocked(database())
     })
     const held = [{ multipartId: 'begun', isOpen: true }]
@@ -75,7 +79,7 @@ describeWithDatabase('a lease', (database) => {
     )
     const [released, takenOver, ended] = leases.map(({ rowId }) => rowId)
     const next = { rowId: takenOver!, tokenId: null, plan: undefined }
-    await takeLease(database().db, newClaim(60_000), next)
+    await takeLease({ db: database().db, clock: site.clock }, newClaim(60_000), next)
     await client.terminate(urls.find((url) => url.endsWith(ended!))!)
     const still = await renewLeases(database().db, leases, 60_000)
     expect([...still.keys()]).toEqual([released])
@@ -166,7 +170,7 @@ describeWithDatabase('a lease', (database) => {
     expect(resumed.resumed).toBe(true)
     expect(await takenOver()).toEqual([])
     await resumed.lease.release({ interrupted: false })
-    await takeLease(context.db, newClaim(500), file)
+    await takeLease(context, newClaim(500), file)
     const afterDeath = (await context.leases.take(file))!
     expect(await takenOver()).toEqual([['lapsed', 1]])
     await afterDeath.lease.release({ interrupted: false })
@@ -277,7 +281,7 @@ describeWithDatabase('a lease', (database) => {
       if (word === `stop:${fileId}:1`) hasAsked()
     })
     const claim = context.leases.newClaim()
-    await takeLease(context.db, claim, { rowId: fileId, tokenId: null, plan: undefined })
+    await takeLease(context, claim, { rowId: fileId, tokenId: null, plan: undefined })
     const heading = client.head(url)
     await asked
     const lease = context.leases.adopt({ ...claim, rowId: fileId, fence: 1 })

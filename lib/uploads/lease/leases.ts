@@ -132,10 +132,10 @@ export class Leases {
   }
 
   async #tryToTake(file: Wanted, waited: boolean): Promise<TakenHere | undefined> {
-    const { database, metrics } = this.#deps
+    const { database, clock, metrics } = this.#deps
     const claim = this.newClaim()
     const taken = await this.undoneIfLost({ rowId: file.rowId, ...claim }, () =>
-      takeLease(database.db, claim, file),
+      takeLease({ db: database.db, clock }, claim, file),
     )
     if (!taken) return undefined
     if (taken.leaseLapsed) metrics.leasesTakenOver.inc({ how: 'lapsed' })

@@ -30,10 +30,27 @@ export const expiryOf = (file: SQL): SQL => sql`case when ${file}.lane_of is nul
  */
 export function touched(fileId: string, now: SQL): SQL {
   return sql`touched as (update files whole set first_byte_at = coalesce(whole.first_byte_at, ${now}), last_byte_at = ${now},
-      resume_count = whole.resume_count + whole.interrupted::int, interrupted = false,
       expires_at = least(${now} + whole.expiry_seconds * interval '1 second', whole.expires_by)
     from (select id from files where id = ${fileId}::uuid and exists (select from moved) for no key update skip locked) untouched
     where whole.id = untouched.id)`
+}
+
+/** How often the file of a lane `f` was resumed. */
+export const resumesOfFile: SQL = sql`(select whole.resume_count from files whole where whole.id = f.lane_of)`
+
+/**
+ * Steps of the statement that takes a lane's lease, after `taken`. Each lane has the number of its file's resumes from
+ * when its lease was last taken. If its file has been resumed since, the interruption is taken to be the one that was
+ * counted for another lane.
+ */
+export function countResume(nowMs: number): SQL {
+  const detail = sql`json_build_object('offsetBytes', saved_bytes)`
+  return sql`counted as (
+      update files whole set resume_count = taken.resume_count, saved_bytes = ${offsetOf(sql`whole`)}
+      from taken, (select id from files where id = (select lane_of from taken where resumed) for no key update skip locked) free
+      where whole.id = free.id and whole.resume_count < taken.resume_count
+      returning whole.id, whole.saved_bytes
+    ), noted as (${insertNote({ kind: 'offset_asked', detail }, sql`counted`, nowMs)})`
 }
 
 /** A condition on a row of `files`: this writer still holds its lease, on the file or on a lane of it. */
@@ -83,25 +100,6 @@ export async function leaveUndivided(db: Db, fileId: string): Promise<void> {
 
 export type LaneRow = { id: string; firstByte: number; lengthBytes: number; offsetBytes: number }
 export type HeldLane = LaneRow & { leased: boolean; fence: number }
-
-/**
- * A client that asks where to continue was interrupted, unless another of its connections is still sending. Its next
- * bytes count as one resume, in whatever lanes.
- */
-export async function markLanesInterrupted(db: Db, fileId: string, nowMs: number): Promise<void> {
-  const detail = sql`json_build_object('offsetBytes', saved_bytes)`
-  await rows(
-    db,
-    sql`
-    with broken as (
-      update files f set interrupted = true, saved_bytes = ${offsetOf(sql`f`)}
-      where f.id = ${fileId}::uuid and f.status = 'uploading' and not f.interrupted and ${offsetOf(sql`f`)} > 0
-        and not exists (select from files lane where lane.id = any(f.lanes) and ${isLeased})
-      returning f.id, f.saved_bytes
-    )
-    ${insertNote({ kind: 'offset_asked', detail }, sql`broken`, nowMs)}`,
-  )
-}
 
 /** A file's lanes, in order. */
 export function readLanes(db: Db, lanes: readonly string[]): Promise<HeldLane[]> {

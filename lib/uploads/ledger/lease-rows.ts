@@ -6,7 +6,7 @@ import { currentRequest } from '../../platform/kernel/request-context.ts'
 import { countBytes, counting, deltas } from '../../workspace/usage/count-bytes.ts'
 import type { BucketRefusal } from '../bucket-port.ts'
 import type { Bound } from '../rules/part-numbers.ts'
-import { expiryOf, fileOfLane } from './lanes.ts'
+import { countResume, expiryOf, fileOfLane, resumesOfFile } from './lanes.ts'
 import {
   type Claim,
   type Fenced,
@@ -71,19 +71,21 @@ const MAX_TOKENS = 100
  * Takes the lease if nobody holds it, and binds the planned parts to their numbers if the upload still matches the
  * plan. Undefined if the lease is held, or if the file accepts no more bytes. If the previous lease expired without
  * being released, its holder died: taking over from it counts as a resume. A request that continues at any other than
- * the confirmed offset will be refused, so it does not count.
+ * the confirmed offset will be refused, so it does not count. What interrupts a client may cut off several lanes, which
+ * counts once: see `countResume`.
  */
 export async function takeLease(
-  db: Db,
+  { db, clock }: { db: Db; clock: Clock },
   claim: Claim,
   file: {
     rowId: string
+    isLane?: boolean
     tokenId: string | null
     plan: LeasePlan | undefined
     fromBytes?: number | undefined
   },
 ): Promise<Taken | undefined> {
-  const { rowId, tokenId, plan, fromBytes = null } = file
+  const { rowId, isLane, tokenId, plan, fromBytes = null } = file
   const request = currentRequest()
   const [row] = await rows<Taken & { unchanged: boolean }>(
     db,
@@ -92,22 +94,24 @@ export async function takeLease(
       select lease_fence, lease_until from files where id = ${rowId}::uuid
     ), free as (
       select f.id, ${wasInterrupted} as interrupted, f.saved_bytes,
-        ${wasInterrupted} and offset_bytes = coalesce(${fromBytes}::bigint, offset_bytes) as resumed,
+        ${wasInterrupted} and offset_bytes = coalesce(${fromBytes}::bigint, offset_bytes) as continued,
+        f.resume_count as seen_resumes, ${isLane ? resumesOfFile : sql`f.resume_count`} as resumes,
         lease_until is not null as lease_lapsed, ${fits(plan)} as planned
       from files f where id = ${rowId}::uuid and status = 'uploading' and ${isFree}
       for update
     ), taken as (
       update files f set ${taken(claim)},
         bound_ends = case when free.planned then ${bigints(plan?.boundEnds ?? [])} else f.bound_ends end,
-        interrupted = free.interrupted and not free.resumed,
+        interrupted = free.interrupted and not free.continued,
         last_request_id = ${request?.id ?? null}, last_traceparent = ${request?.traceparent ?? null},
-        resume_count = f.resume_count + free.resumed::int,
-        saved_bytes = case when free.resumed then f.offset_bytes else f.saved_bytes end,
+        resume_count = free.resumes + (free.continued and free.seen_resumes = free.resumes)::int,
+        saved_bytes = case when free.continued then f.offset_bytes else f.saved_bytes end,
         continued_by = ${continuedBy(tokenId)}
       from free where f.id = free.id
-      returning f.*, free.planned, free.resumed, free.lease_lapsed,
+      returning f.*, free.planned, free.lease_lapsed, f.resume_count > free.resumes as resumed,
         greatest(f.saved_bytes - free.saved_bytes, 0) as newly_saved
     ), unstaged as (${deleteStaged(sql`taken`)})
+    ${isLane ? sql`, ${countResume(clock.now())}` : sql``}
     select t.lease_fence as "fence", t.offset_bytes as "offsetBytes", t.length_bytes as "lengthBytes", t.length_came_last as "lengthCameLast",
       t.crc32,
       t.declared_crc32 as "declaredCrc32", t.declared_sha256 as "declaredSha256", ${hashStateOf(sql`t`)} as "sha256State", t.part_bytes as "partBytes", t.planned, t.resumed, t.newly_saved as "savedBytes", t.lease_lapsed as "leaseLapsed",

@@ -123,7 +123,7 @@ describeWithDatabase('the ledger', (database) => {
         const nowMs = clock.now()
         if (s.do === 'take') {
           const claim = newClaim(LEASE_MS)
-          const got = await takeLease(db, claim, { rowId: id, tokenId: null, plan: undefined })
+          const got = await takeLease({ db, clock }, claim, { rowId: id, tokenId: null, plan: undefined })
           if (got)
             writers.push({
               ...claim,

@@ -162,21 +162,22 @@ export async function currentOffset(db: Db, fileId: string): Promise<Standing | 
 }
 
 /**
- * Records that a client was interrupted, as its request for the offset shows. Even if none of its requests were cut off,
- * it was paused, offline or reloaded between two of them. Its next request counts as a resume.
+ * Records that a client was interrupted, as its request for the offset shows, or that for the offsets of all lanes. Even
+ * if none of its requests were cut off, it was paused, offline or reloaded between two of them. Its next request counts
+ * as a resume.
  */
-export async function markInterrupted(db: Db, fileId: string, nowMs: number): Promise<void> {
+export async function markInterrupted(db: Db, rowIds: readonly string[], nowMs: number): Promise<void> {
   const detail = sql`json_build_object('offsetBytes', offset_bytes)`
   await rows(
     db,
     sql`
     with broken as (
       update files set interrupted = true
-      where id = ${fileId}::uuid and status = 'uploading' and offset_bytes > 0 and not interrupted
+      where id = any(${`{${rowIds.join()}}`}::uuid[]) and status = 'uploading' and offset_bytes > 0 and not interrupted
         and lease_until is null
-      returning coalesce(lane_of, id) as id, offset_bytes
+      returning id, lane_of, offset_bytes
     )
-    ${insertNote({ kind: 'offset_asked', detail }, sql`broken`, nowMs)}`,
+    ${insertNote({ kind: 'offset_asked', detail }, sql`broken where lane_of is null`, nowMs)}`,
   )
 }
 

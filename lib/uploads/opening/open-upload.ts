@@ -41,13 +41,12 @@ export async function openUpload(
   // A plan made while another writer holds the lease would be out of date, because that writer binds parts.
   const mayPlan = !upload.leased && !isNewLength(incoming, upload)
   const plan = mayPlan ? { fence, offsetBytes, bound, boundEnds } : undefined
-  const file = { rowId: upload.id, tokenId: token.id, plan, fromBytes: incoming.offsetBytes }
+  const isLane = upload.laneOf !== null
+  const file = { rowId: upload.id, isLane, tokenId: token.id, plan, fromBytes: incoming.offsetBytes }
   const taken = await span('lease', () => context.leases.take(file))
   if (!taken) return undefined
-  if (taken.resumed) {
-    context.metrics.resumes.inc()
-    context.metrics.savedBytes.inc(taken.savedBytes)
-  }
+  if (taken.resumed) context.metrics.resumes.inc()
+  context.metrics.savedBytes.inc(taken.savedBytes)
   if (taken.planned) expected.bindingWritten({ ...taken.bound, boundEnds })
   const parts = {
     limits,

@@ -1,4 +1,4 @@
-import { type LaneRow, markLanesInterrupted, readLanes } from '../ledger/lanes.ts'
+import { type LaneRow, readLanes } from '../ledger/lanes.ts'
 import { currentOffset, markInterrupted } from '../ledger/offsets.ts'
 import type { UploadRow } from '../ledger/upload-rows.ts'
 import { toldOffset } from '../rules/decision.ts'
@@ -15,10 +15,9 @@ export async function readProgress(
 
 /** A client that requests an unfinished upload's offset was interrupted: see `markInterrupted`. */
 export async function noteOffsetRequest({ db, clock }: UploadContext, upload: UploadRow): Promise<void> {
-  const { id, status, offsetBytes, interrupted, lanes, laneOf } = upload
-  if (status !== 'uploading') return
-  if (laneOf) await markLanesInterrupted(db, laneOf, clock.now())
-  else if (!lanes && offsetBytes > 0 && !interrupted) await markInterrupted(db, id, clock.now())
+  const { id, status, offsetBytes, interrupted, lanes } = upload
+  if (status !== 'uploading' || lanes || offsetBytes === 0 || interrupted) return
+  await markInterrupted(db, [id], clock.now())
 }
 
 /**
@@ -27,12 +26,12 @@ export async function noteOffsetRequest({ db, clock }: UploadContext, upload: Up
  */
 export async function lanesOf(
   { db, clock, leases }: Pick<UploadContext, 'db' | 'clock' | 'leases'>,
-  { id, lanes }: Pick<UploadRow, 'id' | 'lanes'>,
+  { lanes }: Pick<UploadRow, 'lanes'>,
 ): Promise<LaneRow[] | undefined> {
   if (!lanes) return undefined
   await Promise.all(lanes.map((lane) => leases.incoming.passed(lane)))
   const held = (await readLanes(db, lanes)).filter(({ leased }) => leased)
   await Promise.all(held.map(({ id, fence }) => leases.waitUntilFree({ rowId: id, fence })))
-  await markLanesInterrupted(db, id, clock.now())
+  await markInterrupted(db, lanes, clock.now())
   return readLanes(db, lanes)
 }
