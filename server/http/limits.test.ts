@@ -51,6 +51,16 @@ it.each([...ROUTES, routeFor('/nowhere')])(
   },
 )
 
+it.each(['/api/auth/callback/credentials', '/dashboard'])(
+  'refuses a body of more than 64 KiB at %s before anything reads it',
+  async (path) => {
+    const reading = vi.fn(read)
+    handler = reading
+    const { status } = await fetch(at(path), { method: 'POST', body: Buffer.alloc(64 * 1024 + 1) })
+    expect([status, reading.mock.calls.length]).toEqual([413, 0])
+  },
+)
+
 it('gives a path the limits of its own route, not those of one with a similar name', () => {
   const small = routeFor('/').bodyBytes
   expect(routeFor('/api/v1/imports/batch').bodyBytes).toBeGreaterThan(small)
@@ -250,6 +260,12 @@ describe('a response that is the same for everyone', () => {
       expect(again.headers.get(name)).toBe(first.headers.get(name))
     expect(again.headers.get('x-request-id')).not.toBe(first.headers.get('x-request-id'))
     expect((await fetch(at('/docs/api'), { method: 'HEAD' })).headers.get('content-length')).toBe('13')
+  })
+
+  it.each(['/api/v1/openapi.json', '/llms.txt'])('is rendered once at %s', async (path) => {
+    const [first, again] = [await get(path, { Authorization: 'Bearer x' }), await get(path)]
+    expect(rendered).toHaveLength(1)
+    expect([first.text, again.text]).toEqual(Array(2).fill(`<p>${path} `))
   })
 
   it('is rendered again for each theme, and for those who are signed in', async () => {
