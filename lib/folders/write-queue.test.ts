@@ -26,3 +26,19 @@ it('reports the missing bytes in front of any number of writes', () => {
   expect(kept).toBe(200_000)
   expect(queue.gap).toEqual({ fromBytes: 0, toBytes: 2 })
 })
+
+it('keeps only the bytes of a write, not the packet that it arrived in', () => {
+  const { queue } = writeAhead(1, { bytes: 0, mostBytes: MiB })
+  const taken: Buffer[] = []
+  queue.start(
+    (chunk) => {
+      taken.push(chunk)
+      return chunk.length
+    },
+    () => {},
+  )
+  queue.add(0, Buffer.alloc(2), () => {})
+  queue.stop()
+  expect(taken.map(({ length }) => length)).toEqual([2, 1])
+  expect(taken[1]!.buffer.byteLength).toBe(1)
+})

@@ -161,6 +161,17 @@ describe("a Sender's key", () => {
     await remove(id)
   })
 
+  it('is accepted, however many attempts with other keys or signatures have failed', async () => {
+    const [[, one], [, two]] = KEYS
+    const { id } = await add(one.public)
+    const [good, unknown] = [signedBy(parsed(one.private)), signedBy(parsed(two.private))]
+    for (let n = 0; n < 20; n++)
+      for (const wrong of [unknown, { ...good, signature: unknown.signature }])
+        await expect(offered(wrong)).rejects.toMatchObject({ code: 'token_invalid' })
+    expect(await offered(good)).toMatchObject({ key: { id } })
+    await remove(id)
+  })
+
   it('is refused by the demo workspace if the demo is off', async () => {
     const [[, pair]] = KEYS
     const { id } = await add(pair.public)
