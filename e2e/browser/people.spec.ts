@@ -118,6 +118,9 @@ test('a member is invited, views, edits and is removed, with the keyboard alone'
 
 /** Tests the operator console as the invited member, who is also an operator. */
 async function operate(page: Page): Promise<void> {
+  // Text that the database does not accept.
+  await page.goto('/operator?search=%00')
+  await expect(page.getByRole('table', { name: 'Workspaces' })).toBeVisible()
   await page.goto('/dashboard')
   await press(page, 'Operator console')
   await expect(page.getByRole('table', { name: 'Workspaces' })).toBeVisible()
