@@ -12,9 +12,8 @@ import { advance } from '../uploads/ledger/offsets.ts'
 import { openUpload } from '../uploads/opening/open-upload.ts'
 import { lapseReservations } from '../workspace/usage/reserve.ts'
 import { clearLeftovers } from './clear-leftovers.ts'
-import { deletesOwnerlessBytes } from './ownerless-bytes.ts'
 import { reconcileUploads } from './reconcile.ts'
-import { expireUploads } from './upload-sweeps.ts'
+import { expireUploads, uploadSweeps } from './upload-sweeps.ts'
 
 const MiB = 1024 * 1024
 const SLOW_DOWN = { kind: 'refuse', status: 503, code: 'SlowDown' } as const
@@ -60,8 +59,8 @@ describe('the sweeps', () => {
     await at.database.db.execute(sql`insert into file_parts (file_id, number, offset_bytes, size_bytes, etags, crc32)
       select ${to}::uuid, number, offset_bytes, size_bytes, etags, crc32 from file_parts where file_id = ${from}::uuid`)
     expect([await bytesOf(ended), await bytesOf(open)]).toEqual([2, 2])
-    const sweep = deletesOwnerlessBytes(at.node.context)
-    expect([await sweep(), await sweep()]).toEqual([2, 0])
+    const sweep = uploadSweeps(at.node.context).find(({ name }) => name === 'delete ownerless bytes')
+    expect([await sweep?.run(), await sweep?.run()]).toEqual([2, 0])
     expect([await bytesOf(ended), await bytesOf(open)]).toEqual([0, 2])
     await at.client.terminate(open)
     await clearLeftovers(at.node.context)

@@ -79,6 +79,11 @@ describeWithDatabase('an upload link', (database) => {
     }
   })
 
+  it('has at most 4,096 characters of allowed types, because each of its tokens stores them', () => {
+    const allowedTypes = Array(20).fill(`a/${'x'.repeat(240)}`)
+    expect(() => create({ allowedTypes })).toThrow('allowedTypes must have at most 4096 characters')
+  })
+
   it('lets a visitor upload a file, and is not listed among the Senders', async () => {
     const link = await create({ message: 'Send us the rushes.' })
     const opened = await open(link.code)

@@ -84,6 +84,8 @@ describe('resumes', () => {
   })
 
   it('are not counted for refused requests, and save each byte once', async () => {
+    const saved = async () => (await at.node.context.metrics.savedBytes.get()).values[0]!.value
+    const before = await saved()
     const url = await beginWriting()
     for (let refused = 0; refused < 3; refused++) expect(await patch(url, 0, 1000)).toBe(409)
     expect(await counted(url)).toMatchObject({ resumeCount: 0, savedBytes: 0 })
@@ -92,6 +94,7 @@ describe('resumes', () => {
     await at.client.head(url)
     expect(await patch(url, 700, 1000)).toBe(204)
     expect(await counted(url)).toMatchObject({ resumeCount: 2, savedBytes: 700 })
+    expect((await saved()) - before).toBe(700)
   })
 })
 
