@@ -59,19 +59,20 @@ describeWithDatabase('Idempotency-Key', (database) => {
   })
 
   it('hashes a password before its transaction begins', async () => {
+    let found: { open: number } | undefined
     const hashed = vi.spyOn(passwords, 'hashPassword').mockImplementationOnce(async () => {
-      const [found] = await rows(
+      ;[found] = await rows<{ open: number }>(
         database().db,
         sql`select count(*)::int as open from pg_stat_activity
           where datname = current_database() and state = 'idle in transaction'`,
       )
-      expect(found).toEqual({ open: 0 })
       return 'hash'
     })
     const link = { pipeId: mine.pipe.id, title: 'Films', password: 'a password' }
     const first = await post('/upload-links', link, 'link')
     expect(first).toMatchObject({ status: 201, json: { hasPassword: true } })
     expect(hashed).toHaveBeenCalledOnce()
+    expect(found).toEqual({ open: 0 })
     expect(await post('/upload-links', link, 'link')).toEqual(first)
   })
 

@@ -66,7 +66,7 @@ export function resumableSite(database: () => DatabaseHandle) {
   const objectOf = (url: string, name = 'file') => at.site.bucket.object(`${fileIdOf(url)}/${name}`)
   const newest = async () => (await listFiles(at.site.runtime, at.site.actor, { limit: 1 })).data[0]!
   const problemOf = ({ status, body }: Reply) => ({ status, ...JSON.parse(body) })
-  const codeOf = ({ status, body }: Reply) => [status, JSON.parse(body).code]
+  const codeOf = ({ status, body }: Reply) => [status, body && JSON.parse(body).code]
   const inBucket = async () => [await at.site.bucket.objects(), await at.site.bucket.unfinished()]
   const leavesNothing = async (before: string[][]) => {
     // A multipart upload that is still being created only becomes known once the bucket has responded.
