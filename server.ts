@@ -14,6 +14,7 @@ import { createUploadHandler } from './lib/protocols/create-upload-handler.ts'
 import { drainUploads } from './lib/uploads/upload-context.ts'
 import { collectWhenIdle } from './server/collect-when-idle.ts'
 import { frontDoor, type Handlers, type Opened, openDoor } from './server/http/front-door.ts'
+import { hostCertificates } from './server/http/host-certificates.ts'
 import { openServer } from './server/http/open-server.ts'
 import { relayTo, trustsRelay } from './server/http/relay.ts'
 import { proxyTrust } from './server/http/trusted-proxies.ts'
@@ -52,7 +53,9 @@ async function main(): Promise<void> {
   const isBehindRelay = membership !== undefined && !asked.roles.has('upload')
   const trusts = isBehindRelay ? trustsRelay : proxyTrust(asked.trustedProxies)
   const door = frontDoor(opening.promise, { log, trusts })
-  const server = openServer(door, { tls: isBehindRelay ? undefined : asked.tls, log })
+  const tls = isBehindRelay ? undefined : asked.tls
+  const choosing = asked.acmeDirectory === undefined ? {} : hostCertificates(opening.promise)
+  const server = openServer(door, { tls, log, choosing })
   server.on('checkContinue', door)
   const listening = await listen(server, asked)
   const demo = listening.demo && !membership ? await openDemo(listening, log) : undefined

@@ -143,6 +143,7 @@ const NOT_IN_VALUES = [
   'HOST',
   'TLS_CERT_FILE',
   'TLS_KEY_FILE',
+  'ACME_DIRECTORY',
   'ROLES',
   'PROCESSES',
   'DEMO',

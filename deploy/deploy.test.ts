@@ -81,7 +81,7 @@ describe('compose.yaml and the chart', () => {
 
   it("pass on the operator's settings, and keep /data in a volume", () => {
     const ofAContainer = ['DATA_DIR', 'PORT', 'HOST', 'UPLOAD_URL', 'UPLOAD_MEMORY_BYTES', 'DEMO']
-    const ofTheBalancer = ['TLS_CERT_FILE', 'TLS_KEY_FILE']
+    const ofTheBalancer = ['TLS_CERT_FILE', 'TLS_KEY_FILE', 'ACME_DIRECTORY']
     const decided = Object.keys(settings).filter(
       (name) => ![...ofAContainer, ...ofTheBalancer].includes(name),
     )

@@ -11,6 +11,7 @@ import {
   cancelUploadsOfDeletedPipes,
   cancelUploadsToTurnedOffDataStores,
 } from '../lib/recovery/cancel-uploads.ts'
+import { certificateSweeps } from '../lib/upload-links/host-certificates.ts'
 import { forgetRejections } from '../lib/workspace/data-stores/rejections.ts'
 import { notifyOwners } from '../lib/workspace/notices/notify-owners.ts'
 import { sweepAlerts } from '../lib/workspace/notices/sweep-alerts.ts'
@@ -23,6 +24,7 @@ export function controlSweeps(runtime: Runtime): Sweep[] {
   const { db, clock } = runtime
   return [
     backlogSweep(runtime),
+    ...certificateSweeps(runtime),
     {
       name: 'complete batches',
       everyMs: seconds(2),

@@ -1,9 +1,10 @@
 import { expect, it } from 'vitest'
-import { dataStores, webhookOutputs } from '#drizzle/schema/index.ts'
+import { acmeAccounts, dataStores, linkHosts, webhookOutputs } from '#drizzle/schema/index.ts'
 import { handleApiRequest } from '../lib/api/handle-request.ts'
 import { ensureDemo } from '../lib/dashboard/demo/ensure-demo.ts'
 import { parseInput } from '../lib/platform/kernel/parse-input.ts'
 import { createVault } from '../lib/platform/vault.ts'
+import { accountKeyPlace, certificateKeyPlace } from '../lib/upload-links/host-certificates.ts'
 import { createOutput, saveOutput } from '../lib/webhooks/outputs/save-output.ts'
 import { openSecrets, rotateSecret } from '../lib/webhooks/outputs/signing-secrets.ts'
 import { openHeaders } from '../lib/webhooks/outputs/static-headers.ts'
@@ -48,6 +49,12 @@ describeWithDatabase('a new ENCRYPTION_KEY', (database) => {
       return handleApiRequest({ ...runtime, vault }, request).then((response) => response.json())
     }
     const created = await create(runtime.vault)
+    const { workspaceId } = mine
+    const certificateKey = runtime.vault.seal('a certificate', certificateKeyPlace(workspaceId))
+    await runtime.db.insert(linkHosts).values({ workspaceId, host: 'files.example.com', certificateKey })
+    const directory = 'https://ca.example/dir'
+    const sealed = runtime.vault.seal('an account', accountKeyPlace(directory))
+    await runtime.db.insert(acmeAccounts).values({ directory, sealed, freeAt: new Date() })
 
     const both = createVault([NEW_KEY, ...runtime.config.encryptionKeys])
     expect(await resealSecrets(runtime.db, both)).toBeGreaterThanOrEqual(11)
@@ -64,5 +71,9 @@ describeWithDatabase('a new ENCRYPTION_KEY', (database) => {
     expect(openHeaders(vault, outputs.find(({ id }) => id === further.id)!)).toEqual(headers)
     expect(await ensureDemo({ ...runtime, vault }, demo)).toEqual(document)
     expect(await create(vault)).toEqual(created)
+    const [host] = await runtime.db.select().from(linkHosts)
+    expect(vault.open(host!.certificateKey!, certificateKeyPlace(workspaceId))).toBe('a certificate')
+    const [account] = await runtime.db.select().from(acmeAccounts)
+    expect(vault.open(account!.sealed, accountKeyPlace(directory))).toBe('an account')
   })
 })

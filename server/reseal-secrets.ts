@@ -8,6 +8,7 @@ import { hashStatePlace, sourcePlace } from '../lib/imports/import.ts'
 import { type Db, rows } from '../lib/platform/db/database.ts'
 import type { Place, Vault } from '../lib/platform/vault.ts'
 import { hostKeyPlace } from '../lib/sftp/read-host-key.ts'
+import { accountKeyPlace, certificateKeyPlace } from '../lib/upload-links/host-certificates.ts'
 import { hashStateContext } from '../lib/uploads/rules/file-hash.ts'
 import { tailKeyContext } from '../lib/uploads/rules/tail-cipher.ts'
 import { previousSecretPlace, secretPlace } from '../lib/webhooks/outputs/signing-secrets.ts'
@@ -38,6 +39,8 @@ const BOUND_TO_COLUMNS: Column[] = [
     context: previousHookSecretPlace,
   },
   { table: 'signing_keys', id: 'id::text', column: 'sealed', context: signingKeyPlace },
+  { table: 'link_hosts', id: 'workspace_id::text', column: 'certificate_key', context: certificateKeyPlace },
+  { table: 'acme_accounts', id: 'directory', column: 'sealed', context: accountKeyPlace },
   { table: 'sftp_host_keys', id: 'id', column: 'sealed', context: hostKeyPlace },
   { table: 'sealed_canary', id: 'id', column: 'sealed', context: canaryPlace },
 ]

@@ -94,6 +94,7 @@ describeWithDatabase("a workspace's own host", (database) => {
         { type: 'TXT', name: `_sluice.${host}`, value: proof },
         { type: 'CNAME', name: host, value: 'localhost' },
       ],
+      certificate: null,
     })
     const faultsWith = async (
       texts: string[] | 'fails' | undefined,
@@ -179,7 +180,8 @@ describeWithDatabase("a workspace's own host", (database) => {
       },
     })
     const find = createHostFinder({ ...runtime, db })
-    const found = { workspaceId: mine.workspaceId, origin: `http://${host}:3000` }
+    const tls = { certificateDueAt: null, challenge: null }
+    const found = { workspaceId: mine.workspaceId, origin: `http://${host}:3000`, ...tls }
     await save(mine.actor)
     expect(await find(host)).toBeUndefined()
     await verified(mine.actor)

@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto'
 import type { Resolver } from 'node:dns/promises'
 import { domainToASCII } from 'node:url'
 import { and, eq, isNotNull, ne } from 'drizzle-orm'
@@ -36,12 +37,21 @@ export const linkHostInput = z.strictObject({ host: hostField.nullable() })
 
 export const linkHostAnswer = z.strictObject({
   host: z.string().nullable(),
-  /** Null until a check has found the records. Links and uploads use the host from then on. */
+  /** Null until a check has found the records. */
   verifiedAt: z.iso.datetime().nullable(),
   /** The records to create in DNS. */
   records: z.array(
     z.strictObject({ type: z.enum(['TXT', 'CNAME', 'A', 'AAAA']), name: z.string(), value: z.string() }),
   ),
+  /** Null if the host is not verified, or this server does not get certificates itself. */
+  certificate: z
+    .strictObject({
+      /** Null if there is none yet. New links use the host once there is one. */
+      validUntil: z.iso.datetime().nullable(),
+      /** Why the last attempt to get one failed, for people to read. */
+      fault: z.string().nullable(),
+    })
+    .nullable(),
 })
 type Answer = z.output<typeof linkHostAnswer>
 
@@ -55,14 +65,17 @@ export async function readLinkHost(
   workspaceId: string,
 ): Promise<Answer> {
   const [found] = await db.select().from(linkHosts).where(eq(linkHosts.workspaceId, workspaceId))
-  if (!found) return { host: null, verifiedAt: null, records: [] }
+  if (!found) return { host: null, verifiedAt: null, records: [], certificate: null }
   const target = bareHost(new URL(config.baseUrl).hostname)
   const type = target.includes(':') ? 'AAAA' : /^[\d.]+$/.test(target) ? 'A' : 'CNAME'
   const records: Answer['records'] = [
     { type: 'TXT', name: proofName(found.host), value: proofOf(workspaceId) },
     { type, name: found.host, value: target },
   ]
-  return toAnswer(linkHostAnswer, { ...found, records })
+  const gets = found.verifiedAt && config.acmeDirectory
+  const validUntil = found.certificate && new X509Certificate(found.certificate).validToDate.toISOString()
+  const certificate = gets ? { validUntil, fault: found.certificateFault } : null
+  return toAnswer(linkHostAnswer, { ...found, records, certificate })
 }
 
 const proofName = (host: string) => `_sluice.${host}`
@@ -109,8 +122,17 @@ export async function checkLinkHost(
     await takeFromLimit(runtime, `link-host:${workspaceId}`, CHECKS)
     const { proofs, ...found } = await lookUp(host, proofOf(workspaceId), servers)
     faults = found.faults.length > 0 ? found.faults : await verify(runtime, actor, host, proofs)
+    if (faults.length === 0) await orderAgain(runtime, workspaceId)
   }
   return { ...(await readLinkHost(runtime, workspaceId)), faults }
+}
+
+/** Whoever presses the button may have removed what prevented the certificate. */
+async function orderAgain({ db }: Pick<Runtime, 'db'>, workspaceId: string): Promise<void> {
+  await db
+    .update(linkHosts)
+    .set({ certificateDueAt: null })
+    .where(and(eq(linkHosts.workspaceId, workspaceId), isNotNull(linkHosts.certificateFault)))
 }
 
 async function lookUp(host: string, proof: string, servers: NameServers) {
@@ -133,7 +155,7 @@ async function lookUp(host: string, proof: string, servers: NameServers) {
   return { proofs, faults }
 }
 
-const printable = (text: string) => text.replace(/[^ -~]/g, '?').slice(0, 100)
+export const printable = (text: string, most = 100) => text.replace(/[^ -~]/g, '?').slice(0, most)
 
 const NO_RECORD = new Set(['ENODATA', 'ENOTFOUND'])
 
@@ -172,13 +194,14 @@ async function verify(
   })
 }
 
-/** Where a workspace's link pages are: on its own host once that is verified. */
+/** Where a workspace's link pages are: on its own host once that is verified and visitors can open it. */
 export async function originOfLinks(
   { db, config }: Pick<Runtime, 'db' | 'config'>,
   workspaceId: string,
 ): Promise<string> {
-  const { host, verifiedAt } = await readLinkHost({ db, config }, workspaceId)
-  return host && verifiedAt ? originOf(config, host) : config.baseUrl
+  const { host, verifiedAt, certificate } = await readLinkHost({ db, config }, workspaceId)
+  const opens = verifiedAt && (!certificate || certificate.validUntil)
+  return host && opens ? originOf(config, host) : config.baseUrl
 }
 
 /** Hosts have the scheme and the port of BASE_URL. */
@@ -187,26 +210,30 @@ function originOf({ baseUrl }: { baseUrl: string }, host: string): string {
   return `${protocol}//${host}${port && `:${port}`}`
 }
 
-const KEPT_MS = seconds(5)
+/** How long it can take until a node notices that a host was verified or removed, or is challenged. */
+export const HOSTS_KEPT_MS = seconds(5)
+
+/** What requests and TLS handshakes need to know about a verified host. */
+export type FoundHost = LinkHost & Pick<typeof linkHosts.$inferSelect, 'certificateDueAt' | 'challenge'>
 
 /**
  * Finds the workspace of a verified host. Each request needs it, so all are kept for some seconds, and for longer while
  * the database is away. They are read at once, so that made-up names cause no more statements.
  */
 export function createHostFinder({ db, clock, config }: ConfiguredRuntime) {
-  let kept: { untilMs: number; hosts: Promise<Map<string, LinkHost>> } | undefined
+  let kept: { untilMs: number; hosts: Promise<Map<string, FoundHost>> } | undefined
   const read = () => {
     const before = kept?.hosts
     const reading = runShared(() => readVerifiedHosts({ db, config }))
     const hosts = before ? reading.catch(() => before) : reading
-    const next = { untilMs: clock.now() + KEPT_MS, hosts }
+    const next = { untilMs: clock.now() + HOSTS_KEPT_MS, hosts }
     hosts.catch(() => {
       if (kept === next) kept = undefined
     })
     kept = next
     return hosts
   }
-  return async (host: string): Promise<LinkHost | undefined> => {
+  return async (host: string): Promise<FoundHost | undefined> => {
     const hosts = await (kept && clock.now() < kept.untilMs ? kept.hosts : read())
     return hosts.get(host)
   }
@@ -215,14 +242,17 @@ export function createHostFinder({ db, clock, config }: ConfiguredRuntime) {
 async function readVerifiedHosts({
   db,
   config,
-}: Pick<Runtime, 'db' | 'config'>): Promise<Map<string, LinkHost>> {
+}: Pick<Runtime, 'db' | 'config'>): Promise<Map<string, FoundHost>> {
   // Uploads would wait for the database, but those to known hosts need not.
   failSoon()
   const found = await db
-    .select({ host: linkHosts.host, workspaceId: linkHosts.workspaceId })
+    .select({
+      host: linkHosts.host,
+      workspaceId: linkHosts.workspaceId,
+      certificateDueAt: linkHosts.certificateDueAt,
+      challenge: linkHosts.challenge,
+    })
     .from(linkHosts)
     .where(isNotNull(linkHosts.verifiedAt))
-  return new Map(
-    found.map(({ host, workspaceId }) => [host, { workspaceId, origin: originOf(config, host) }]),
-  )
+  return new Map(found.map(({ host, ...row }) => [host, { ...row, origin: originOf(config, host) }]))
 }

@@ -6,7 +6,6 @@ import {
   addressesHere,
   currentRequest,
   failSoon,
-  type LinkHost,
   noteRequest,
   type RequestContext,
   runRequest,
@@ -15,7 +14,7 @@ import { within } from '../../lib/platform/kernel/waits.ts'
 import type { Logger } from '../../lib/platform/log/log.ts'
 import type { Runtime } from '../../lib/platform/runtime.ts'
 import { createTurns, currentOwner, type Turns } from '../../lib/platform/turns.ts'
-import { createHostFinder } from '../../lib/upload-links/link-host.ts'
+import { createHostFinder, type FoundHost } from '../../lib/upload-links/link-host.ts'
 import { createFixedResponses, type FixedResponses } from './fixed-responses.ts'
 import { type AccessLog, countBody, observeRequest, openAccessLog, traceRequest } from './observe-request.ts'
 import { answerProbe } from './probes.ts'
@@ -56,7 +55,7 @@ export type Opened = {
   dev: boolean
   hosts: ReadonlySet<string>
   /** Finds the workspace whose own host has this name. */
-  findLinkHost(name: string): Promise<LinkHost | undefined>
+  findLinkHost(name: string): Promise<FoundHost | undefined>
   access: AccessLog
   turns: ReadonlyMap<AtOnce, Turns>
   fixed: FixedResponses

@@ -11,7 +11,7 @@ import { proxyTrust } from './trusted-proxies.ts'
 
 /** What a workspace's own host serves. The handlers respond with whose host the request was sent to. */
 const OWN = 'files.customer.example'
-const linkHost = { workspaceId: 'w', origin: `https://${OWN}` }
+const linkHost = { workspaceId: 'w', origin: `https://${OWN}`, certificateDueAt: null, challenge: null }
 let server: Server
 let asked: string[]
 

@@ -9,13 +9,19 @@ import {
 } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import { Server as NetServer } from 'node:net'
-import { createSecureContext } from 'node:tls'
+import { createSecureContext, type TlsOptions } from 'node:tls'
 import { seconds } from '../../lib/platform/kernel/clock.ts'
 import { StartError } from '../../lib/platform/kernel/errors.ts'
 import type { Logger } from '../../lib/platform/log/log.ts'
-import type { CertificateFiles } from '../../lib/platform/settings/config.ts'
+import type { CertificateFiles } from '../../lib/platform/settings/tls-settings.ts'
 
-type Options = { tls: CertificateFiles | undefined; log: Logger; checkEveryMs?: number }
+type Options = {
+  tls: CertificateFiles | undefined
+  log: Logger
+  /** Chooses other certificates for some hosts. */
+  choosing?: Pick<TlsOptions, 'SNICallback' | 'ALPNCallback'>
+  checkEveryMs?: number
+}
 
 /**
  * An upload may take days, so there is no time limit for an entire request; each kind of body has its own limit.
@@ -44,14 +50,14 @@ const TLS_OPTIONS = { ...SERVER_OPTIONS, handshakeTimeout: seconds(30), allowHal
 const CHECK_EVERY_MS = seconds(30)
 
 /** Serves TLS if there is a certificate, and loads a renewed one without a restart. */
-export function openServer(listener: RequestListener, { tls, log, checkEveryMs }: Options): Server {
+export function openServer(listener: RequestListener, { tls, log, choosing, checkEveryMs }: Options): Server {
   setMaxIdleHTTPParsers(IDLE_PARSERS)
   if (!tls) return watchRequests(createServer(SERVER_OPTIONS, listener))
   // With the same ticket keys, clients can still resume their sessions.
   const onRenewed = (pair: Certificate) =>
     server.setSecureContext({ ...pair, ticketKeys: server.getTicketKeys() })
   const certificate = watchCertificate(tls, { log, onRenewed, ...(checkEveryMs && { checkEveryMs }) })
-  const server = watchRequests(createTlsServer({ ...TLS_OPTIONS, ...certificate() }, listener))
+  const server = watchRequests(createTlsServer({ ...TLS_OPTIONS, ...certificate(), ...choosing }, listener))
   return server
 }
 

@@ -1,6 +1,7 @@
 import { createSocket } from 'node:dgram'
 import { Resolver } from 'node:dns/promises'
 import { once } from 'node:events'
+import { createServer } from 'node:net'
 
 /** What a name server answers: the records of a name, or that it cannot say. */
 type Records = { TXT?: string[]; A?: string[] } | 'fails'
@@ -15,9 +16,21 @@ export async function openNameServer() {
   socket.on('message', (query, { port, address }) => socket.send(answerTo(query, zone), port, address))
   socket.bind(0, '127.0.0.1')
   await once(socket, 'listening')
+  const { port } = socket.address()
+  // RFC 1035, 4.2.2: over TCP, each message is preceded by its length.
+  const overTcp = createServer((client) =>
+    client
+      .on('error', () => {})
+      .once('data', (message) => {
+        const answer = answerTo(message.subarray(2), zone)
+        client.end(Buffer.concat([Buffer.of(answer.length >> 8, answer.length & 0xff), answer]))
+      }),
+  ).listen(port, '127.0.0.1')
+  await once(overTcp, 'listening')
+  const address = `127.0.0.1:${port}`
   const resolver = new Resolver()
-  resolver.setServers([`127.0.0.1:${socket.address().port}`])
-  return { zone, resolver, close: () => socket.close() }
+  resolver.setServers([address])
+  return { zone, address, resolver, close: () => void [socket.close(), overTcp.close()] }
 }
 
 /** RFC 1035, 4.1: the question is repeated, and each record's name points to it. */

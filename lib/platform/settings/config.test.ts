@@ -60,6 +60,12 @@ describe('loadConfig', () => {
       baseUrl: 'https://localhost:3000',
     })
     expect(loadConfig({ DATA_DIR }).tls).toBeUndefined()
+    const acme = { ACME_DIRECTORY: 'https://ca.example/dir' }
+    expect(loadConfig({ DATA_DIR, ...files, ...acme }).acmeDirectory).toBe('https://ca.example/dir')
+    expect(() => loadConfig({ DATA_DIR, ...acme })).toThrow('ACME_DIRECTORY needs TLS_CERT_FILE')
+    expect(() => loadConfig({ DATA_DIR, ...files, ACME_DIRECTORY: 'http://ca.example' })).toThrow(
+      'ACME_DIRECTORY must be an https address',
+    )
     expect(() => loadConfig({ DATA_DIR, ...files, TLS_KEY_FILE: '' })).toThrow(
       'TLS_CERT_FILE and TLS_KEY_FILE go together',
     )

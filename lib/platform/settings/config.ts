@@ -8,6 +8,7 @@ import { explainFolder } from '../log/say-fault.ts'
 import { type FtpConfig, faultsOfFtp, readFtp } from './ftp-settings.ts'
 import { isForThisMachineAlone, isLoopback } from './reach.ts'
 import { decodeKey, ROLES, type Role, settings } from './settings.ts'
+import { type CertificateFiles, certificateFiles, faultsOfTls } from './tls-settings.ts'
 
 /**
  * The only place that reads the environment. All errors are reported together, each with the setting's name and the
@@ -16,8 +17,6 @@ import { decodeKey, ROLES, type Role, settings } from './settings.ts'
 type Parsed = { [Name in keyof typeof settings]?: z.output<(typeof settings)[Name]['schema']> }
 type Provider = { clientId: string; clientSecret: string }
 export type OpenIdConnect = Provider & { issuer: string; name: string }
-/** A certificate chain and its key, both in PEM. */
-export type CertificateFiles = { certFile: string; keyFile: string }
 
 export type Config = {
   databaseUrl: string | undefined
@@ -33,6 +32,8 @@ export type Config = {
   uploadUrl: string
   /** Set if this server serves TLS itself, without a load balancer. */
   tls: CertificateFiles | undefined
+  /** Set if this server gets certificates for the host names of workspaces. */
+  acmeDirectory: string | undefined
   roles: ReadonlySet<Role>
   /** The number of upload processes. If there are several, a supervisor runs them. */
   processes: number
@@ -155,18 +156,6 @@ function faultsOfProcesses({ PROCESSES, UPLOAD_MEMORY_BYTES }: Parsed): string[]
   ]
 }
 
-/** Reads the environment, because `parsed` is empty if any setting is invalid. */
-function faultsOfTls({ TLS_CERT_FILE, TLS_KEY_FILE, ...env }: Environment): string[] {
-  if (!TLS_CERT_FILE && !TLS_KEY_FILE) return []
-  if (!TLS_CERT_FILE || !TLS_KEY_FILE)
-    return ['TLS_CERT_FILE and TLS_KEY_FILE go together: set both or neither']
-  return ['BASE_URL', 'UPLOAD_URL']
-    .filter((name) => env[name]?.startsWith('http:'))
-    .map(
-      (name) => `${name} must start with https:// with TLS_CERT_FILE, because plain HTTP is not served then`,
-    )
-}
-
 function faultsOfOpenIdConnect(env: Environment, { OIDC_ISSUER }: Parsed): string[] {
   const faults: string[] = []
   const missing = ['OIDC_ISSUER', 'OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET'].filter((name) => !env[name])
@@ -241,12 +230,9 @@ function reachOf(parsed: Parsed, embedded: boolean) {
     baseUrl,
     uploadUrl: parsed.UPLOAD_URL ?? baseUrl,
     tls,
+    acmeDirectory: parsed.ACME_DIRECTORY,
     trustedProxies: parsed.TRUSTED_PROXIES ?? [],
   }
-}
-
-function certificateFiles({ TLS_CERT_FILE, TLS_KEY_FILE }: Parsed): CertificateFiles | undefined {
-  return TLS_CERT_FILE && TLS_KEY_FILE ? { certFile: TLS_CERT_FILE, keyFile: TLS_KEY_FILE } : undefined
 }
 
 function provider(clientId?: string, clientSecret?: string): Provider | undefined {

@@ -1,18 +1,14 @@
 import { z } from 'zod'
 import { readUrl } from '../db/primary.ts'
-import { flag, wholeNumber } from './fields.ts'
+import { flag, text, url, wholeNumber } from './fields.ts'
 import { ftpSettings } from './ftp-settings.ts'
+import { tlsSettings } from './tls-settings.ts'
 
 /** Every setting: its meaning, an example, and its valid values. `.env.example` is generated from this table. */
 export const ROLES = ['web', 'upload', 'worker'] as const
 export type Role = (typeof ROLES)[number]
 
 type Setting = { description: string; example: string; schema: z.ZodType }
-
-const url = (protocols: string[], what: string) =>
-  z.string().refine((text) => URL.canParse(text) && protocols.includes(new URL(text).protocol), {
-    message: `must be ${what}`,
-  })
 
 const databaseUrl = z.string().refine((text) => readUrl(text) !== undefined, {
   message:
@@ -68,7 +64,6 @@ const roles = list.pipe(
 )
 
 const secret = z.string().min(32, 'must have at least 32 characters: `openssl rand -base64 32`')
-const text = z.string().min(1)
 
 export const settings = {
   DATABASE_URL: {
@@ -120,17 +115,7 @@ export const settings = {
     example: 'http://localhost:3000',
     schema: rootAddress,
   },
-  TLS_CERT_FILE: {
-    description:
-      'Certificate chain in PEM. With this and TLS_KEY_FILE, Sluice serves HTTPS on PORT itself. A renewed certificate is loaded within a minute.',
-    example: '/etc/letsencrypt/live/sluice.example.com/fullchain.pem',
-    schema: text,
-  },
-  TLS_KEY_FILE: {
-    description: "The certificate's key, in PEM, without a passphrase.",
-    example: '/etc/letsencrypt/live/sluice.example.com/privkey.pem',
-    schema: text,
-  },
+  ...tlsSettings,
   ROLES: {
     description: 'The roles of this process. Split them among processes to scale each role separately.',
     example: 'web,upload,worker',

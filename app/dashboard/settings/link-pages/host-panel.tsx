@@ -5,16 +5,18 @@ import { ConfirmDialog } from '#components/ui/confirm-dialog.tsx'
 import { Copyable } from '#components/ui/copyable.tsx'
 import { Facts } from '#components/ui/facts.tsx'
 import { TextField } from '#components/ui/field.tsx'
+import { Notice } from '#components/ui/notice.tsx'
 import { Panel } from '#components/ui/panel.tsx'
 import { IfMay } from '#components/ui/rights.tsx'
 import { Status } from '#components/ui/status.tsx'
 import { TextLink } from '#components/ui/text-link.tsx'
+import { LocalTime } from '#components/ui/time.tsx'
 import type { linkHostAnswer } from '#lib/upload-links/link-host.ts'
 import { checkHost, removeHost, saveHost } from './actions.ts'
 
 type Given = z.output<typeof linkHostAnswer>
 
-export function HostPanel({ host, verifiedAt, records }: Given) {
+export function HostPanel({ host, verifiedAt, records, certificate }: Given) {
   return (
     <Panel
       title="Host name"
@@ -42,14 +44,16 @@ export function HostPanel({ host, verifiedAt, records }: Given) {
         <div className="space-y-4">
           {verifiedAt ? (
             <p className="text-sm">
-              New upload links start with <span className="break-all font-mono text-xs">{host}</span>. Earlier
-              ones also keep working at their old address.
+              New upload links start with <span className="break-all font-mono text-xs">{host}</span>
+              {certificate?.validUntil === null && ' once it has a certificate'}. Earlier ones also keep
+              working at their old address.
             </p>
           ) : (
             <Records host={host} records={records} />
           )}
+          {certificate && <Certificate {...certificate} />}
           <div className="flex flex-wrap items-start gap-3">
-            {!verifiedAt && (
+            {(!verifiedAt || certificate?.fault) && (
               <ActionForm
                 right="administer"
                 action={checkHost}
@@ -75,6 +79,27 @@ export function HostPanel({ host, verifiedAt, records }: Given) {
         </div>
       )}
     </Panel>
+  )
+}
+
+function Certificate({ validUntil, fault }: NonNullable<Given['certificate']>) {
+  if (fault !== null)
+    return (
+      <Notice tone="warn" title={validUntil ? 'The certificate is not renewed' : 'No certificate yet'}>
+        <p className="break-words">{fault}</p>
+        <p>Sluice tries again later, and within a few minutes after you press “Check now”.</p>
+      </Notice>
+    )
+  return (
+    <p className="text-ink-soft text-sm">
+      {validUntil ? (
+        <>
+          Its certificate is valid until <LocalTime at={validUntil} />, and will be renewed before that.
+        </>
+      ) : (
+        'Its certificate is being ordered, which takes a few minutes.'
+      )}
+    </p>
   )
 }
 
