@@ -70,7 +70,7 @@ export async function startSluice(
   let output = ''
   const exited = once(child, 'exit') as Promise<[number | null]>
   const ready = new Promise<string>((resolve, reject) => {
-    for (const stream of [logFile ? follow(logFile) : child.stdout!, child.stderr!]) {
+    for (const stream of [logFile ? follow(logFile, child) : child.stdout!, child.stderr!]) {
       stream.on('data', (chunk) => {
         output += chunk
         const baseUrl = output.match(/^ready (\S+)$/m)?.[1]
@@ -96,9 +96,11 @@ export async function startSluice(
   }
 }
 
-/** What is appended to a file, which another process writes. */
-function follow(file: string): Readable {
-  const tail = spawn('tail', ['-n', '+1', '-f', file], { stdio: ['ignore', 'pipe', 'ignore'] })
+/** What another process appends to a file, until it exits. */
+function follow(file: string, { pid }: ChildProcess): Readable {
+  const tail = spawn('tail', ['-n', '+1', '-f', `--pid=${pid}`, file], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
   endWithThisProcess(tail)
   return tail.stdout
 }
