@@ -2,9 +2,9 @@ import { capabilitiesOf } from '../buckets/providers.ts'
 import { emitFileCreated } from '../events/emit-file-event.ts'
 import type { Db } from '../platform/db/database.ts'
 import type { CoreRuntime, Runtime } from '../platform/runtime.ts'
+import { largestPartBytes } from '../upload-memory/part-sizes.ts'
 import { type CreationRight, openUploadRights } from '../uploads/ledger/upload-rights.ts'
 import { createUploads, type Declared } from '../uploads/opening/create-upload.ts'
-import { largestPartBytes } from '../uploads/rules/part-plan.ts'
 import type { SealedDataStore } from '../workspace/data-stores/sealed-data-store.ts'
 
 type Issued = { token: string; pipeId: string }

@@ -1,4 +1,4 @@
-import { MIN_PART_BYTES } from '../uploads/rules/part-plan.ts'
+import { MIN_PART_BYTES } from '../upload-memory/part-sizes.ts'
 
 /** A range of one of the objects. */
 export type Stretch = { source: number; first: number; bytes: number }

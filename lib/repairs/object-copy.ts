@@ -1,10 +1,10 @@
 import { combineCrc32 } from '../platform/kernel/crc32.ts'
 import { fastCrc32 } from '../platform/kernel/fast-crc32.ts'
+import { withMemory } from '../upload-memory/memory-budget.ts'
 import type { Body, Bucket, Target } from '../uploads/bucket-port.ts'
 import { type Attempt, type Judged, judge, judgeFault, storedByPut } from '../uploads/finish/create-object.ts'
 import { lostLease } from '../uploads/ledger/lease-terms.ts'
 import type { StoredObject } from '../uploads/ledger/transferred.ts'
-import { withMemory } from '../uploads/memory/memory-budget.ts'
 import { equalPartBytes, limitsOfSet } from '../uploads/rules/part-plan.ts'
 import type { UploadContext } from '../uploads/upload-context.ts'
 import {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, vi } from 'vitest'
-import { type MemoryAccount, MemoryBudget } from '#lib/uploads/memory/memory-budget.ts'
+import { type MemoryAccount, MemoryBudget } from '#lib/upload-memory/memory-budget.ts'
 
 export const MiB = 1024 * 1024
 export const LIMIT_BYTES = 64 * MiB

@@ -2,9 +2,9 @@ import { inArray } from 'drizzle-orm'
 import { dataStores } from '#drizzle/schema/index.ts'
 import { capabilitiesOf } from '../../buckets/providers.ts'
 import type { Runtime } from '../../platform/runtime.ts'
+import { largestPartBytes } from '../../upload-memory/part-sizes.ts'
 import {
   equalPartBytes,
-  largestPartBytes,
   largestUpload,
   limitsOfSet,
   nextPartBytes,

@@ -1,8 +1,8 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { FileProtocol } from '#drizzle/schema/index.ts'
 import { currentRequest } from '../../platform/kernel/request-context.ts'
+import { USUAL_PART_BYTES } from '../../upload-memory/part-sizes.ts'
 import { mayUsePipe, mayUseSource } from '../../workspace/senders/limits.ts'
-import { USUAL_PART_BYTES } from '../rules/part-plan.ts'
 import { type Claim, taken } from './lease-terms.ts'
 
 /**

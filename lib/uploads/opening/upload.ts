@@ -1,6 +1,6 @@
+import type { MemoryAccount } from '../../upload-memory/memory-budget.ts'
 import type { Bucket, Target } from '../bucket-port.ts'
 import type { Lease } from '../lease/held-lease.ts'
-import type { MemoryAccount } from '../memory/memory-budget.ts'
 import type { Checksums } from '../rules/checksums.ts'
 import type { FileHash } from '../rules/file-hash.ts'
 import type { PartNumbers } from '../rules/part-numbers.ts'

@@ -1,15 +1,8 @@
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import {
-  equalPartBytes,
-  largestPartBytes,
-  largestUpload,
-  MIN_PART_BYTES,
-  mayCloseEarly,
-  nextPartBytes,
-  partLimits,
-} from './part-plan.ts'
+import { largestPartBytes, MIN_PART_BYTES } from '../../upload-memory/part-sizes.ts'
+import { equalPartBytes, largestUpload, mayCloseEarly, nextPartBytes, partLimits } from './part-plan.ts'
 
 const MiB = 1024 * 1024
 const GiB = 1024 * MiB

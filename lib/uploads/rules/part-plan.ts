@@ -1,9 +1,6 @@
-const MiB = 1024 * 1024
+import { MAX_PART_BYTES, MIN_PART_BYTES, USUAL_PART_BYTES } from '../../upload-memory/part-sizes.ts'
 
-/** The S3 minimum for every part except the last. */
-export const MIN_PART_BYTES = 5 * MiB
-export const USUAL_PART_BYTES = 8 * MiB
-const MAX_PART_BYTES = 512 * MiB
+const MiB = 1024 * 1024
 const MAX_EQUAL_PART_BYTES = 64 * MiB
 /** One number in twenty is reserved for parts that interruptions close early. */
 const USABLE = 0.95
@@ -14,18 +11,6 @@ const USABLE = 0.95
 const DEFERRED_GROWTH = 20
 
 export type PartLimits = { maxParts: number; equalParts: boolean; maxPartBytes: number }
-
-/**
- * An eighth of the memory budget, so that one upload cannot take all of it. Processes that share a budget use an eighth
- * of the total, so that any of them can continue an upload that another process started, but at most half of their own
- * share.
- */
-export function largestPartBytes(memoryBytes: number, shareBytes = memoryBytes): number {
-  return Math.max(
-    Math.min(MAX_PART_BYTES, floorMiB(memoryBytes / 8), floorMiB(shareBytes / 2)),
-    USUAL_PART_BYTES,
-  )
-}
 
 type ProviderLimits = { maxParts: number; equalParts: boolean }
 
@@ -141,8 +126,4 @@ function clamp(bytes: number, maxPartBytes: number): number {
 
 function ceilMiB(bytes: number): number {
   return Math.ceil(bytes / MiB) * MiB
-}
-
-function floorMiB(bytes: number): number {
-  return Math.floor(bytes / MiB) * MiB
 }

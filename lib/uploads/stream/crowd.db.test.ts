@@ -6,7 +6,7 @@ import { openTestDatabase } from '../../../test/support/databases.ts'
 import { fileIdOf, openPatch, type TusClient } from '../../../test/support/tus-client.ts'
 import { createSite, type Site, serveUploads } from '../../../test/support/upload-site.ts'
 import { type DatabaseHandle, rows } from '../../platform/db/database.ts'
-import { FIRST_PAGE_BYTES } from '../memory/page-pool.ts'
+import { FIRST_PAGE_BYTES } from '../../upload-memory/page-pool.ts'
 
 const MiB = 1024 * 1024
 const CROWD = 5

@@ -5,8 +5,8 @@ import { openTestDatabase } from '../../../test/support/databases.ts'
 import { fileIdOf, openPatch, type TusClient } from '../../../test/support/tus-client.ts'
 import { createSite, type Site, serveUploads } from '../../../test/support/upload-site.ts'
 import { type DatabaseHandle, rows } from '../../platform/db/database.ts'
-import { PartBuffer } from '../memory/part-buffer.ts'
 import { openUpload } from '../opening/open-upload.ts'
+import { PartBuffer } from './part-buffer.ts'
 import { Parts } from './parts.ts'
 
 const MiB = 1024 * 1024

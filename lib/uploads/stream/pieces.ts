@@ -1,5 +1,5 @@
 import type { StopReason } from '../lease/held-lease.ts'
-import type { PartBuffer } from '../memory/part-buffer.ts'
+import type { PartBuffer } from './part-buffer.ts'
 
 /**
  * The source of a request's bytes. It flows after `start`, unless it is paused. `onChunk` returns how many bytes of the

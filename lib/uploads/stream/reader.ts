@@ -1,9 +1,9 @@
-import type { MemoryAccount } from '../memory/memory-budget.ts'
-import { PAGE_BYTES } from '../memory/page-pool.ts'
-import { PartBuffer } from '../memory/part-buffer.ts'
-import type { Spillable } from '../memory/spill-slow-parts.ts'
+import type { MemoryAccount } from '../../upload-memory/memory-budget.ts'
+import { PAGE_BYTES } from '../../upload-memory/page-pool.ts'
+import type { Spillable } from '../../upload-memory/spill-slow-parts.ts'
 import type { Upload } from '../opening/upload.ts'
 import type { UploadContext } from '../upload-context.ts'
+import { PartBuffer } from './part-buffer.ts'
 import type { Parts } from './parts.ts'
 import type { ByteSource, Piece, Rest } from './pieces.ts'
 

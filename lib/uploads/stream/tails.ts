@@ -1,13 +1,13 @@
 import { crc32 } from 'node:zlib'
 import { combineCrc32 } from '../../platform/kernel/crc32.ts'
 import { freeBuffer } from '../../platform/kernel/free-buffer.ts'
+import { withMemory } from '../../upload-memory/memory-budget.ts'
 import type { Body } from '../bucket-port.ts'
 import { lostLease } from '../ledger/lease-terms.ts'
 import { readTail, stageTail } from '../ledger/tail-rows.ts'
-import { withMemory } from '../memory/memory-budget.ts'
-import type { PartBuffer } from '../memory/part-buffer.ts'
 import type { Upload } from '../opening/upload.ts'
 import type { UploadContext } from '../upload-context.ts'
+import type { PartBuffer } from './part-buffer.ts'
 import type { Attached, Recorder } from './recorder.ts'
 
 /**

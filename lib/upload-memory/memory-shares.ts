@@ -1,7 +1,7 @@
-import { SluiceError } from '../../platform/kernel/errors.ts'
-import { MIN_PART_BYTES, USUAL_PART_BYTES } from '../rules/part-plan.ts'
+import { SluiceError } from '../platform/kernel/errors.ts'
 import type { Account, Workspace } from './memory-budget.ts'
 import { FIRST_PAGE_BYTES, PAGE_BYTES } from './page-pool.ts'
+import { MIN_PART_BYTES, USUAL_PART_BYTES } from './part-sizes.ts'
 
 /**
  * How the memory budget is divided: a sixty-fourth for bucket responses, the size of the largest part for tails that

@@ -1,11 +1,11 @@
 /** @module-tag long */
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
-import { openTestDatabase } from '../../../test/support/databases.ts'
-import { type Random, randomOf } from '../../../test/support/random.ts'
-import { fileIdOf, openPatch, type TusClient } from '../../../test/support/tus-client.ts'
-import { createSite, type Site, serveUploads } from '../../../test/support/upload-site.ts'
-import type { DatabaseHandle } from '../../platform/db/database.ts'
+import { openTestDatabase } from '../../test/support/databases.ts'
+import { type Random, randomOf } from '../../test/support/random.ts'
+import { fileIdOf, openPatch, type TusClient } from '../../test/support/tus-client.ts'
+import { createSite, type Site, serveUploads } from '../../test/support/upload-site.ts'
+import type { DatabaseHandle } from '../platform/db/database.ts'
 
 const MiB = 1024 * 1024
 const UPLOADS = 12

@@ -1,5 +1,5 @@
 import { beforeEach, expect, it, vi } from 'vitest'
-import { bucketOf, fill, MiB, openBudget, replaceTimers } from '../../../test/support/memory-budget.ts'
+import { bucketOf, fill, MiB, openBudget, replaceTimers } from '../../test/support/memory-budget.ts'
 import type { MemoryAccount } from './memory-budget.ts'
 import type { Spillable } from './spill-slow-parts.ts'
 

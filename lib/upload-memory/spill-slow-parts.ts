@@ -1,4 +1,4 @@
-import type { Clock } from '../../platform/kernel/clock.ts'
+import type { Clock } from '../platform/kernel/clock.ts'
 import type { Account } from './memory-budget.ts'
 
 export type Spillable = {

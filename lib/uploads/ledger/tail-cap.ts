@@ -2,7 +2,7 @@ import type { Db } from '../../platform/db/database.ts'
 import { type Clock, seconds } from '../../platform/kernel/clock.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import type { Logger } from '../../platform/log/log.ts'
-import { tailsOfWorkspaces } from '../ledger/tail-rows.ts'
+import { tailsOfWorkspaces } from './tail-rows.ts'
 
 /**
  * Tails stay in the operator's database until their bucket accepts them. If a workspace's buckets accept nothing, it

@@ -1,6 +1,6 @@
 import { fastCrc32 } from '../../platform/kernel/fast-crc32.ts'
+import type { MemoryAccount } from '../../upload-memory/memory-budget.ts'
 import type { Hashed } from '../rules/file-hash.ts'
-import type { MemoryAccount } from './memory-budget.ts'
 
 /** A part's bytes as they arrive, on pages that count against the budget, with their running CRC32. */
 export class PartBuffer {

@@ -6,7 +6,7 @@ import {
   MiB,
   openBudget,
   replaceTimers,
-} from '../../../test/support/memory-budget.ts'
+} from '../../test/support/memory-budget.ts'
 
 replaceTimers()
 

@@ -6,7 +6,7 @@ import {
   openBudget,
   openFullBudget,
   replaceTimers,
-} from '../../../test/support/memory-budget.ts'
+} from '../../test/support/memory-budget.ts'
 
 replaceTimers()
 

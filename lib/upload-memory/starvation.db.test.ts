@@ -1,12 +1,12 @@
 /** @module-tag long */
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
-import { openTestDatabase } from '../../../test/support/databases.ts'
-import { type DrippingBucket, startDrippingBucket } from '../../../test/support/dripping-bucket.ts'
-import { starve } from '../../../test/support/starving.ts'
-import { fileIdOf } from '../../../test/support/tus-client.ts'
-import { createSite, type Site, serveUploads } from '../../../test/support/upload-site.ts'
-import type { DatabaseHandle } from '../../platform/db/database.ts'
+import { openTestDatabase } from '../../test/support/databases.ts'
+import { type DrippingBucket, startDrippingBucket } from '../../test/support/dripping-bucket.ts'
+import { starve } from '../../test/support/starving.ts'
+import { fileIdOf } from '../../test/support/tus-client.ts'
+import { createSite, type Site, serveUploads } from '../../test/support/upload-site.ts'
+import type { DatabaseHandle } from '../platform/db/database.ts'
 
 const MiB = 1024 * 1024
 const MEMORY_BYTES = 64 * MiB

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import { expect, it } from 'vitest'
 import { systemClock } from '../../platform/kernel/clock.ts'
-import { MemoryBudget } from './memory-budget.ts'
-import { FIRST_PAGE_BYTES, PAGE_BYTES } from './page-pool.ts'
+import { MemoryBudget } from '../../upload-memory/memory-budget.ts'
+import { FIRST_PAGE_BYTES, PAGE_BYTES } from '../../upload-memory/page-pool.ts'
 import { PartBuffer } from './part-buffer.ts'
 
 it('keeps the pushed bytes in order, with their CRC32, whatever the sizes of the chunks', () => {

@@ -5,7 +5,7 @@ import {
   MiB,
   openFullBudget,
   replaceTimers,
-} from '../../../test/support/memory-budget.ts'
+} from '../../test/support/memory-budget.ts'
 
 replaceTimers()
 

@@ -1,5 +1,4 @@
-import type { Clock } from '../../platform/kernel/clock.ts'
-import { largestPartBytes } from '../rules/part-plan.ts'
+import type { Clock } from '../platform/kernel/clock.ts'
 import {
   divideMemory,
   type Held,
@@ -13,6 +12,7 @@ import {
   TrailingMemory,
 } from './memory-shares.ts'
 import { createPagePool, type PagePool } from './page-pool.ts'
+import { largestPartBytes } from './part-sizes.ts'
 import { type Spillable, Spiller } from './spill-slow-parts.ts'
 
 type OwnedBucket = { readonly workspaceId: string }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { bucketOf, fill, MiB, openBudget, replaceTimers } from '../../../test/support/memory-budget.ts'
+import { bucketOf, fill, MiB, openBudget, replaceTimers } from '../../test/support/memory-budget.ts'
 
 replaceTimers()
 
