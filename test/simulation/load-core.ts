@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 export type Edit = { find: string; replace: string }
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
-const CORE = /^lib\/(uploads|concatenation|repairs|recovery|hooks)\//
+const CORE = /^lib\/(uploads|upload-memory|concatenation|repairs|recovery|hooks)\//
 const USAGE = 'lib/workspace/usage/'
 const RULES_OF_AWS = 'packages/local-bucket/choose-parts.ts'
 const EXCHANGE = 'lib/buckets/exchange.ts'
