@@ -41,7 +41,7 @@ export const resumesOfFile: SQL = sql`(select whole.resume_count from files whol
 /**
  * Steps of the statement that takes a lane's lease, after `taken`. Each lane has the number of its file's resumes from
  * when its lease was last taken. If its file has been resumed since, the interruption is taken to be the one that was
- * counted for another lane.
+ * counted for another lane. A resume is not counted while the file's row is locked: nobody waits for a count.
  */
 export function countResume(nowMs: number): SQL {
   const detail = sql`json_build_object('offsetBytes', saved_bytes)`

@@ -104,7 +104,7 @@ export async function takeLease(
         bound_ends = case when free.planned then ${bigints(plan?.boundEnds ?? [])} else f.bound_ends end,
         interrupted = free.interrupted and not free.continued,
         last_request_id = ${request?.id ?? null}, last_traceparent = ${request?.traceparent ?? null},
-        resume_count = free.resumes + (free.continued and free.seen_resumes = free.resumes)::int,
+        resume_count = free.resumes + (free.continued and free.seen_resumes >= free.resumes)::int,
         saved_bytes = case when free.continued then f.offset_bytes else f.saved_bytes end,
         continued_by = ${continuedBy(tokenId)}
       from free where f.id = free.id
