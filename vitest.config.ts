@@ -23,7 +23,7 @@ const replaces = (file: string) => readFileSync(file, 'utf8').includes('vi.mock(
 const replacing = globSync(UNIT_TESTS, { exclude: [DATABASE_TESTS] }).filter(replaces)
 const replacingWithDatabase = globSync(DATABASE_TESTS).filter(replaces)
 
-// Four rings of tests, from fast to complete. The path of a test shows which ring it belongs to.
+// Rings of tests, from fast to complete. The path of a test shows which ring it belongs to.
 export default defineConfig({
   test: {
     tags: [{ name: 'long', description: 'Runs only with `npm test -- --all`.' }],

@@ -6,9 +6,10 @@ import { buildIfNeeded } from './build.ts'
 import { misused, readOptions } from './read-options.ts'
 
 /**
- * `npm test`: check, then the four groups of tests, called rings: unit; then database and browser, alongside system. A
- * ring that fails does not stop the others, so that one run shows everything. The last lines name each failed test with
- * its message, show how long each step took, and count the tests. `--all` includes the tests with the tag "long".
+ * `npm test`: check, then five groups of tests, called rings: unit; then database and served, alongside system and
+ * browser. A ring that fails does not stop the others, so that one run shows everything. The last lines name each
+ * failed test with its message, show how long each step took, and count the tests. `--all` includes the tests with the
+ * tag "long".
  */
 type Ring = { name: string; command: (report: string) => string[]; read: (report: never) => Outcome }
 type Outcome = { passed: number; failed: number; failures: Failure[] }
@@ -87,14 +88,14 @@ const browser: Ring = {
 }
 
 /**
- * Stages run one after another, a stage's lanes in parallel, and a lane's rings in turn. The system ring often waits
- * for processes, buckets and leases; the other lane uses the cores in the meantime.
+ * Stages run one after another, a stage's lanes in parallel, and a lane's rings in turn. All rings sometimes wait for
+ * processes, buckets and leases; the other lane uses the cores in the meantime.
  */
 const STAGES: Ring[][][] = [
   [[vitest('unit', ['unit', 'unit-replacing'])]],
   [
-    [vitest('database', ['database', 'database-replacing']), browser],
-    [vitest('system', ['system', 'served'])],
+    [vitest('database', ['database', 'database-replacing']), vitest('served')],
+    [vitest('system'), browser],
   ],
 ]
 const RINGS = STAGES.flat(2)
@@ -162,7 +163,8 @@ async function main(): Promise<boolean> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-test-'))
   const check = () => run([process.execPath, 'scripts/check.ts'])
   const checked = only !== undefined || (await timed('check', check))
-  if (rings.some(({ name }) => name === 'system' || name === 'browser')) await timed('build', buildIfNeeded)
+  if (rings.some(({ name }) => ['system', 'served', 'browser'].includes(name)))
+    await timed('build', buildIfNeeded)
   const outcomes: Outcome[] = []
   for (const stage of STAGES) {
     const asked = stage.map((lane) => lane.filter((ring) => rings.includes(ring)))
