@@ -125,6 +125,7 @@ describeWithDatabase('before_create', (database) => {
     })
     for (const reply of [await create({}), await create({}, randomBytes(1000)), await put, await draft])
       expect(problem(reply)).toEqual([422, 'upload_rejected', 'Not today.'])
+    expect((await draft).headers['upload-complete']).toBe('?1')
     expect(await files()).toBe(before)
     decider.answer = () => ({ allow: false })
     expect(problem(await create({}))).toEqual([

@@ -1,6 +1,6 @@
 import { isSluiceError, notNow, SluiceError } from '../../platform/kernel/errors.ts'
 import type { UploadRequest } from '../endpoint/upload-request.ts'
-import { countField, spokenVersion, stateHeaders } from './fields.ts'
+import { completeness, countField, spokenVersion, stateHeaders } from './fields.ts'
 
 type Refused = Pick<UploadRequest, 'method' | 'headers'>
 
@@ -22,8 +22,12 @@ export function alreadyComplete(): SluiceError {
 export function refusal(error: unknown, request: Refused): unknown {
   if (!isSluiceError(error)) return error
   const { code, message, headers } = error
-  if (request.method === 'PATCH')
-    Object.assign(headers, stateHeaders(spokenVersion(request.headers), { complete: false }))
+  // "SHOULD include … Upload-Complete … to indicate whether it is the result of processing the uploaded representation".
+  // A hook's rejection is; everything else is refused by the protocol.
+  if (request.method === 'PATCH' || completeness(request.headers) !== undefined) {
+    const complete = code === 'upload_rejected'
+    Object.assign(headers, stateHeaders(spokenVersion(request.headers), { complete }))
+  }
   // "A server responding with … 413 … as a result of its upload limits SHOULD include the Upload-Limit header field".
   const maxBytes = headers['Tus-Max-Size']
   if (maxBytes) Object.assign(headers, { 'Upload-Limit': `max-size=${maxBytes}` })

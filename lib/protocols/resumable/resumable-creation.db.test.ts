@@ -168,6 +168,7 @@ describeWithDatabase('Creations using Resumable Uploads for HTTP', (database) =>
     it('returns 400 if Upload-Length does not match the end of the body', async () => {
       const reply = await begin('?1', Buffer.from('hello'), { 'Upload-Length': '6' })
       expect(problemOf(reply)).toMatchObject({ status: 400, type: `${TYPES}inconsistent-upload-length` })
+      expect(reply.headers['upload-complete']).toBe('?0')
     })
 
     it('returns 400 and fails the upload if a body without a 104 ends before Upload-Length', async () => {
