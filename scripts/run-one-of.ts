@@ -24,6 +24,7 @@ export const PROGRAMS: Record<string, Record<string, string>> = {
     import: 'e2e/drills/import.ts',
     failover: 'e2e/drills/failover.ts',
     lanes: 'e2e/drills/lanes.ts',
+    clouds: 'e2e/drills/clouds.ts',
     decisions: 'e2e/drills/decisions.ts',
     rollout: 'e2e/drills/rollout/run.ts',
     outages: 'e2e/outages/run.ts',

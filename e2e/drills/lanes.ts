@@ -7,13 +7,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { migrate } from '#lib/platform/db/migrate.ts'
 import { openPostgres } from '#lib/platform/db/open-postgres.ts'
 import { sendWithCli } from '../../bench/lanes/command-line-tool.ts'
-import { openLine } from '../../bench/lanes/line.ts'
 import { openPage } from '../../bench/lanes/page.ts'
 import { readOptions } from '../../scripts/read-options.ts'
 import type { RuleName } from '../../test/support/bucket-rules.ts'
 import { createDatabase, startPostgres } from '../../test/support/postgres.ts'
-import { type Sluice, startSluice, temporaryFolder } from '../../test/support/sluice.ts'
+import { temporaryFolder } from '../../test/support/sluice.ts'
 import { createSite } from '../../test/support/upload-site.ts'
+import { openNodes } from './nodes.ts'
 
 /**
  * `npm run drill -- lanes`: sends a large file over several connections, once with the command-line tool and once from
@@ -37,43 +37,6 @@ const { values } = readOptions('npm run drill -- lanes [--mib 1024]', {
   options: { mib: { type: 'string', default: '1024' } },
 })
 const fileBytes = Number(values.mib) * MiB
-
-const settings = {
-  ROLES: 'upload',
-  HOST: '127.0.0.1',
-  PORT: '0',
-  BASE_URL: 'http://127.0.0.1:0',
-  DATA_DIR: '/nowhere/is-needed',
-  ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
-  AUTH_SECRET: 'a secret of thirty-two characters',
-  ALLOWED_PRIVATE_HOSTS: '*',
-  FREE_TIER_BYTES: '0',
-  LOG_LEVEL: 'error',
-}
-
-/** Two nodes behind a line. Clients reach one of them, and the other one as soon as that is killed. */
-async function openNodes(databaseUrl: string) {
-  const line = await openLine(false)
-  const start = () => startSluice({ ...settings, DATABASE_URL: databaseUrl, UPLOAD_URL: line.url })
-  let [serving, spare] = (await Promise.all([start(), start()])) as [Sluice, Sluice]
-  const lead = () => {
-    line.toPort = Number(new URL(serving.baseUrl).port)
-  }
-  lead()
-  return {
-    line,
-    async kill() {
-      await serving.kill()
-      serving = spare
-      lead()
-      spare = await start()
-    },
-    async close() {
-      line.close()
-      await Promise.all([serving.kill(), spare.kill()])
-    },
-  }
-}
 
 async function writeRandomFile(path: string): Promise<void> {
   const chunks = function* () {

@@ -12,17 +12,26 @@ import type { Stage } from './stage.ts'
  * Uploads as a page would: each upload continues automatically, or ends with an error. Resolves once every upload has
  * all its bytes.
  */
-export async function uploadByTusJs(stage: Stage, sources: ReadonlyMap<string, Buffer>): Promise<void> {
+export async function uploadByTusJs(
+  stage: Pick<Stage, 'site' | 'uploadUrl'>,
+  sources: ReadonlyMap<string, Buffer>,
+  chunkSize = Number.POSITIVE_INFINITY,
+): Promise<void> {
   const token = await stage.site.token()
-  await Promise.all([...sources].map(([name, bytes]) => upload(stage.uploadUrl, token, name, bytes)))
+  await Promise.all(
+    [...sources].map(([name, bytes]) => upload(stage.uploadUrl, token, { name, bytes, chunkSize })),
+  )
 }
 
-function upload(endpoint: string, token: string, filename: string, bytes: Buffer): Promise<void> {
+type Source = { name: string; bytes: Buffer; chunkSize: number }
+
+function upload(endpoint: string, token: string, { name, bytes, chunkSize }: Source): Promise<void> {
   return new Promise((resolve, reject) => {
     new Upload(bytes, {
       endpoint,
       headers: { Authorization: `Bearer ${token}` },
-      metadata: { filename },
+      metadata: { filename: name },
+      chunkSize,
       retryDelays: [0, 1000, 3000, 5000, 5000, 5000, 5000, 5000],
       onSuccess: () => resolve(),
       onError: reject,

@@ -11,6 +11,7 @@ import {
   READER,
   REGION,
 } from '../../test/support/local-bucket.ts'
+import { type GivenAzure, type GivenS3, namedAzure, namedS3 } from '../../test/support/named-clouds.ts'
 import { systemClock } from '../platform/kernel/clock.ts'
 import { createGuardedAgents } from '../platform/net/guarded-agents.ts'
 import { type AzureCredentials, authorizeAzure } from './azure/authorize-azure.ts'
@@ -22,10 +23,8 @@ import { capabilitiesOf } from './providers.ts'
 import { authorizeS3, type S3Credentials } from './s3/authorize-s3.ts'
 
 /**
- * What uploads assume about every bucket, whatever its protocol. To run this on Azurite or a real account, set
- * AZURE_TEST_ENDPOINT, such as http://127.0.0.1:10000/devstoreaccount1, AZURE_TEST_CONTAINER, and AZURE_TEST_KEY or
- * AZURE_TEST_SAS. For another server with S3's protocol, such as MinIO, set S3_TEST_PROVIDER to the name of its preset,
- * S3_TEST_ENDPOINT, S3_TEST_REGION, S3_TEST_BUCKET, S3_TEST_KEY_ID and S3_TEST_SECRET.
+ * What uploads assume about every bucket, whatever its protocol: on the tests' own servers, and on those named in
+ * test/support/named-clouds.ts.
  */
 type Ground = {
   open(changes?: Partial<BucketPlace>): BucketClient
@@ -65,28 +64,17 @@ const onAzure = (credentials: AzureCredentials) => async (): Promise<Ground> => 
   return groundOf({ provider: 'azure', endpoint, region: 'auto', bucket: CONTAINER }, credentials, close)
 }
 
-const { env } = process
-
-async function onNamedAzure(): Promise<Ground> {
-  const { AZURE_TEST_ENDPOINT: endpoint = '', AZURE_TEST_CONTAINER: bucket = '' } = env
-  const { AZURE_TEST_SAS: sasToken, AZURE_TEST_KEY: storageAccountKey = '' } = env
-  const credentials = sasToken ? { sasToken } : { storageAccountKey }
-  return groundOf({ provider: 'azure', endpoint, region: 'auto', bucket }, credentials)
-}
-
-async function onNamedS3(): Promise<Ground> {
-  const { S3_TEST_ENDPOINT: endpoint = '', S3_TEST_REGION: region = '', S3_TEST_BUCKET: bucket = '' } = env
-  const { S3_TEST_KEY_ID: accessKeyId = '', S3_TEST_SECRET: secretAccessKey = '' } = env
-  const provider = env.S3_TEST_PROVIDER as ProviderName
-  return groundOf({ provider, endpoint, region, bucket }, { accessKeyId, secretAccessKey })
+const onNamed = (named: GivenAzure | GivenS3 | undefined) => async (): Promise<Ground> => {
+  const { provider, endpoint, region, bucket, keys } = named!
+  return groundOf({ provider, endpoint, region, bucket }, keys)
 }
 
 const grounds: [string, () => Promise<Ground>, isMissing?: boolean][] = [
   ['S3', onS3],
   ["Azure with the account's key", onAzure({ storageAccountKey: ACCOUNT_KEY })],
   ['Azure with a SAS', onAzure({ sasToken: makeSas({ permissions: 'rcwdl' }) })],
-  ['the Azure in AZURE_TEST_ENDPOINT', onNamedAzure, !env.AZURE_TEST_ENDPOINT],
-  ['the server in S3_TEST_ENDPOINT', onNamedS3, !env.S3_TEST_ENDPOINT],
+  ['the Azure in AZURE_TEST_ENDPOINT', onNamed(namedAzure), !namedAzure],
+  ['the server in S3_TEST_ENDPOINT', onNamed(namedS3), !namedS3],
 ]
 
 const MIB = 2 ** 20

@@ -69,8 +69,8 @@ const refused = (
     `<AuthenticationErrorDetail>${detail}</AuthenticationErrorDetail>`,
   )
 
-export const hmac = (text: string): string =>
-  createHmac('sha256', Buffer.from(ACCOUNT_KEY, 'base64')).update(text, 'utf8').digest('base64')
+export const hmac = (text: string, key = ACCOUNT_KEY): string =>
+  createHmac('sha256', Buffer.from(key, 'base64')).update(text, 'utf8').digest('base64')
 
 /** https://learn.microsoft.com/rest/api/storageservices/authorize-with-shared-key */
 function textToSign({ method, headers }: IncomingMessage, url: URL): string {
@@ -99,14 +99,20 @@ function textToSign({ method, headers }: IncomingMessage, url: URL): string {
   ].join('\n')
 }
 
-/** A service SAS for the container. */
-export function makeSas({ permissions = 'cw', expiresAt = '2099-01-01T00:00:00Z' } = {}): string {
+/** A service SAS for a container. */
+export function makeSas({
+  permissions = 'cw',
+  expiresAt = '2099-01-01T00:00:00Z',
+  account = ACCOUNT,
+  container = CONTAINER,
+  key = ACCOUNT_KEY,
+} = {}): string {
   const version = '2022-11-02'
   const text = [
     permissions,
     '',
     expiresAt,
-    `/blob/${ACCOUNT}/${CONTAINER}`,
+    `/blob/${account}/${container}`,
     '',
     '',
     '',
@@ -120,6 +126,6 @@ export function makeSas({ permissions = 'cw', expiresAt = '2099-01-01T00:00:00Z'
     '',
     '',
   ]
-  const query = { sv: version, sr: 'c', sp: permissions, se: expiresAt, sig: hmac(text.join('\n')) }
+  const query = { sv: version, sr: 'c', sp: permissions, se: expiresAt, sig: hmac(text.join('\n'), key) }
   return new URLSearchParams(query).toString()
 }

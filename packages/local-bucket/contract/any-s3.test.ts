@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { bucketContract, s3OfEnvironment } from '../../../e2e/bucket-contract/bucket-contract.ts'
+import { bucketContract } from '../../../e2e/bucket-contract/bucket-contract.ts'
+import { s3OfEnvironment } from '../../../test/support/named-clouds.ts'
 
 const given = s3OfEnvironment(process.env)
 if (given) bucketContract(given.endpoint, async () => ({ ...given, close: async () => {} }), given)
@@ -20,6 +21,7 @@ describe('the S3 server at S3_TEST_ENDPOINT', () => {
 
   it('is used as configured, with its keys as the put-only keys if no others are set', () => {
     expect(s3OfEnvironment(environment)).toEqual({
+      provider: 'aws',
       endpoint: 'https://s3.example.com',
       region: 'eu-west-1',
       bucket: 'contract',
