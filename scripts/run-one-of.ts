@@ -46,6 +46,7 @@ export const PROGRAMS: Record<string, Record<string, string>> = {
   generate: {
     migration: 'scripts/migration.ts',
     api: 'scripts/api-document.ts --write',
+    schemas: 'scripts/published-schemas.ts',
     kit: 'scripts/kit.ts',
     screenshots: 'scripts/screenshots/run.ts',
     'kit-screenshots': 'scripts/screenshots/kit.ts',

@@ -1,7 +1,4 @@
-import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { EVENT_KINDS } from '#drizzle/schema/pipes.ts'
-import { schemaFile, webhookSchema } from '../../scripts/webhook-schema.ts'
 import { fileEventSchema } from './event-schemas.ts'
 import { fileEventBody } from './file-event.ts'
 
@@ -49,8 +46,4 @@ it('has no checksum if there is no object', () => {
   expect(
     JSON.parse(fileEventBody({ ...event, file: { ...event.file, crc32: null } })).data.checksum,
   ).toBeNull()
-})
-
-it.each(EVENT_KINDS)('publishes the current schema of %s', (kind) => {
-  expect(readFileSync(schemaFile(kind), 'utf8')).toBe(webhookSchema(kind))
 })
