@@ -181,6 +181,12 @@ describeWithDatabase('decisions', (database) => {
       decider.answer = () => ({ defer: true })
       const waiting = await createdAs()
       expect(await waiting.headStatus()).toBe(later)
+      // As if its node had died before all bytes were recorded, of which there are none.
+      const become = (status: string) =>
+        database().db.execute(sql`update files set status = ${status} where id = ${waiting.id}::uuid`)
+      await become('uploading')
+      expect(await waiting.headStatus()).toBe(later)
+      await become('transferring')
       await allow(waiting.id)
       await reconcileUploads(node.context)
       expect([200, 204]).toContain(await waiting.headStatus())

@@ -75,8 +75,8 @@ async function afterWriter(
  * Clients treat an offset that equals the length as success. An empty file has no last byte that could be withheld
  * until the file is allowed, so this throws instead.
  */
-function assertMayLookComplete({ status, lengthBytes, decision }: UploadRow): void {
-  if (lengthBytes !== 0 || status === 'uploading' || decision === null) return
+function assertMayLookComplete({ lengthBytes, decision }: UploadRow): void {
+  if (lengthBytes !== 0 || decision === null) return
   if (decision.state === 'rejected') throw rejected(decision.reason)
   if (decision.state !== 'allowed') throw stillUndecided()
 }
