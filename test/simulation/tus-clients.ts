@@ -33,6 +33,7 @@ export class TusClient extends SimulatedClient {
       ...this.creation,
       ...(this.world.habits.keyed && { 'idempotency-key': this.name }),
     })
+    this.leaveIfForgotten(reply)
     if (reply === 'nothing' || reply.status !== 201) return undefined
     this.fileId = this.addressOf(reply)
     this.#confirm(reply)
@@ -48,6 +49,7 @@ export class TusClient extends SimulatedClient {
 
   protected async resume(): Promise<void> {
     const head = await this.request('HEAD', undefined, {})
+    this.leaveIfForgotten(head)
     if (head === 'nothing') return
     if (head.status === 404 || head.status === 410) this.end = 'gone'
     if (head.status !== 200) return
@@ -78,6 +80,12 @@ export class TusClient extends SimulatedClient {
     const reply = await this.request('PATCH', body, headers)
     if (reply !== 'nothing' && reply.status === 204) this.#isDeclared ||= declares
     return reply
+  }
+
+  /** Nobody ever decides about the file, whose end the client cannot learn otherwise. */
+  protected leaveIfForgotten(reply: Reply): void {
+    if (reply !== 'nothing' && reply.status === 423 && this.world.receiver.hasForgotten(this.name))
+      this.end = 'left'
   }
 
   #confirm(reply: Exclude<Reply, 'nothing'>): void {
@@ -119,10 +127,9 @@ export class JoiningClient extends TusClient {
     const addresses = this.pieces.map(({ fileId }) => `/pipes/${this.world.site.pipeId}/files/${fileId}`)
     const concat = { 'upload-concat': `final;${addresses.join(' ')}` }
     const reply = await this.request('POST', undefined, { ...this.metadata, ...concat })
+    this.leaveIfForgotten(reply)
     if (reply === 'nothing') return
     if (reply.status === 400) this.end = 'gone'
-    // The client never learns the address of a file that nobody decides about.
-    if (reply.status === 423 && this.world.receiver.hasForgotten(this.name)) this.end = 'left'
     if (reply.status !== 201) return
     this.fileId = this.addressOf(reply)
     this.end = 'done'

@@ -73,10 +73,11 @@ async function afterWriter(
 
 /**
  * Clients treat an offset that equals the length as success. An empty file has no last byte that could be withheld
- * until the file is allowed, so this throws instead.
+ * until the file is allowed, so this throws instead. Clients of other protocols than TUS are told that an upload in
+ * progress is not complete.
  */
-function assertMayLookComplete({ lengthBytes, decision }: UploadRow): void {
-  if (lengthBytes !== 0 || decision === null) return
+function assertMayLookComplete({ protocol, status, lengthBytes, decision }: UploadRow): void {
+  if (lengthBytes !== 0 || decision === null || (status === 'uploading' && protocol !== 'tus')) return
   if (decision.state === 'rejected') throw rejected(decision.reason)
   if (decision.state !== 'allowed') throw stillUndecided()
 }
