@@ -42,8 +42,8 @@ async function receive(
 }
 
 /**
- * Receives an upload's first bytes. If that fails, the creation is undone, unless the client knows the address and
- * may continue.
+ * Receives an upload's first bytes. If that fails, the creation is undone, unless the client may continue
+ * because it knows the address, or can learn it by repeating the creation.
  */
 export async function receiveFirstBody(
   context: UploadContext,

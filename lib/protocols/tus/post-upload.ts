@@ -81,6 +81,7 @@ export async function postUpload(
   const { why, state, offsetBytes, result } = await receiveFirstBody(context, right, upload, {
     body: { source, check },
     rules: tusRules({ check }),
+    addressKnown: declared.idempotencyKey !== undefined,
   })
   if (why === 'cut') {
     if (state === 'uploading') await keepIfKnown(context, right, { ...declared, fileId: made.fileId })

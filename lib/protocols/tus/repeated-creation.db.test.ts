@@ -103,6 +103,27 @@ describe('a creation with an Idempotency-Key', () => {
     expect((await at.client.patch(told.location!, 500, bytes.subarray(500))).status).toBe(204)
   })
 
+  it('continues the file of a request that lost its lease', async () => {
+    const key = keyed()
+    const headers = headersOf(key, bytes.length)
+    const post = openCall({ method: 'POST', url: at.client.collection, token: at.client.token, headers })
+    await post.write(bytes.subarray(0, 500))
+    const taken = () =>
+      rows(
+        at.database.db,
+        sql`update files set lease_fence = 2, lease_until = null
+          where id = (select id from files order by id desc limit 1) and lease_until is not null returning id`,
+      )
+    await expect.poll(taken).toHaveLength(1)
+    await post.write(bytes.subarray(500))
+    expect((await post.reply).status).toBe(423)
+    const before = await filesNow()
+    const { status, headers: told } = await at.client.create(bytes.length, key)
+    expect([status, told['upload-offset'], fileIdOf(told.location!)]).toEqual([201, '0', before.at(-1)!.id])
+    expect((await at.client.patch(told.location!, 0, bytes)).status).toBe(204)
+    expect(await filesNow()).toHaveLength(before.length)
+  })
+
   it('makes another file once the first has ended without an object', async () => {
     const key = keyed()
     const first = await at.client.create(bytes.length, key)
