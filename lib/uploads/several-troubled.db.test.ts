@@ -176,6 +176,20 @@ describeSeveral((given) => {
     expect(await statesOf(given, url)).toEqual(partly('fell_behind'))
   })
 
+  it('is partially transferred if a destination was abandoned before the others took it in one request', async () => {
+    const whole = randomBytes(8 * MiB)
+    const url = await given.client.begin(whole.length)
+    const effects = [DOWN, DOWN, REFUSED]
+    for (const [n, { faults }] of given.buckets.entries())
+      faults.add({ operation: 'CreateMultipartUpload', effect: effects[n]!, times: 100 })
+    await given.client.patch(url, 0, whole.subarray(0, 6 * MiB))
+    for (const { faults } of given.buckets) faults.clear()
+    const offset = Number((await given.client.head(url)).headers['upload-offset'])
+    expect((await given.client.patch(url, offset, whole.subarray(offset))).status).toBe(204)
+    expect(await statesOf(given, url)).toEqual(partly('rejected'))
+    await expectEverywhere(given, url, whole, given.buckets.slice(0, 2))
+  })
+
   it('leaves nothing at any destination when it is canceled', async () => {
     const url = await given.client.begin(20 * MiB)
     expect((await given.client.patch(url, 0, randomBytes(9 * MiB))).status).toBe(204)

@@ -150,7 +150,8 @@ async function putWhole(
     }
     context.checkpoint('object put')
     const others = await atOnce(puts.filter(({ destination }) => !destination.required))
-    if (others)
+    const isAnyAbandoned = openOf(upload).length < upload.destinations.length
+    if (others && !isAnyAbandoned)
       return await recordEverywhere(context, upload, parts, {
         ...stored,
         storedAt: [...required, ...others],
