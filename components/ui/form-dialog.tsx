@@ -1,16 +1,17 @@
 'use client'
 
 import { ActionForm, type ActionFormProps } from './action-form.tsx'
-import { Button } from './button.tsx'
+import { Button, type Look } from './button.tsx'
 import { Dialog, type DialogTrigger } from './dialog.tsx'
 import { type CreatedSecret, useSecretOnce } from './secret-once.tsx'
 import { useAskedOpen } from './use-asked-open.ts'
 
-type Props<Data> = ActionFormProps<Data> & {
+export type FormDialogProps<Data> = ActionFormProps<Data> & {
   title: string
   description?: string
-  /** A string is the label of a small button, as in the rows of a table. */
+  /** A string is the label of a button: a small one, as in the rows of a table, unless `look` says otherwise. */
   trigger: DialogTrigger | string | false
+  look?: Look
   /** What that button is called where its label does not say what it acts on. */
   triggerLabel?: string
   /** For actions that create a secret, which a dialog of its own shows once. */
@@ -19,15 +20,17 @@ type Props<Data> = ActionFormProps<Data> & {
   asked?: { now: boolean; path: string }
 }
 
+const ROW = { tone: 'quiet', size: 'sm' } as const
+
 /** A dialog with a single form that closes when it is done. */
-export function FormDialog<Data = undefined>(props: Props<Data>) {
-  const { title, description, trigger, triggerLabel, secret, asked, ...form } = props
+export function FormDialog<Data = undefined>(props: FormDialogProps<Data>) {
+  const { title, description, trigger, look, triggerLabel, secret, asked, ...form } = props
   const [open, show] = useAskedOpen(asked?.now ?? false, asked?.path ?? '')
   const { answers, dialog } = useSecretOnce(secret)
   const { onDone, outcome } = secret ? answers : form
   const button =
     typeof trigger === 'string' ? (
-      <Button tone="quiet" size="sm" className="relative" aria-label={triggerLabel}>
+      <Button {...(look ?? ROW)} className="relative" aria-label={triggerLabel}>
         {trigger}
       </Button>
     ) : (

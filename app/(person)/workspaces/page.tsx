@@ -1,17 +1,19 @@
 import { plural } from '#components/format.ts'
+import { ActionForm } from '#components/ui/action-form.tsx'
+import { TextField } from '#components/ui/field.tsx'
 import { Panel } from '#components/ui/panel.tsx'
 import { Time } from '#components/ui/time.tsx'
 import { withArticle } from '#lib/identity/rights.ts'
 import { listWorkspaces } from '#lib/identity/workspaces/workspaces.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { currentSession, requirePerson } from '../../session.ts'
-import { CreateWorkspace, OpenWorkspace } from './forms.tsx'
+import { create, open } from './actions.ts'
 
 export const metadata = { title: 'Workspaces' }
 
 export default async function Workspaces() {
   const person = await requirePerson()
-  const open = (await currentSession())?.workspace.id
+  const openId = (await currentSession())?.workspace.id
   const workspaces = await listWorkspaces(getRuntime(), person.userId)
   return (
     <>
@@ -37,10 +39,16 @@ export default async function Workspaces() {
                     )}
                   </p>
                 </div>
-                {id === open ? (
+                {id === openId ? (
                   <span className="text-ink-faint text-sm">current</span>
                 ) : (
-                  <OpenWorkspace id={id} name={name} />
+                  <ActionForm
+                    action={open.bind(null, id)}
+                    className="flex"
+                    submit="Open"
+                    about={` ${name}`}
+                    submitSize="sm"
+                  />
                 )}
               </li>
             ))}
@@ -49,7 +57,9 @@ export default async function Workspaces() {
       </Panel>
       {getRuntime().config.signUp === 'open' && (
         <Panel title="Create a workspace" className="mt-5">
-          <CreateWorkspace />
+          <ActionForm action={create} submit="Create" submitTone="plain">
+            <TextField name="name" label="Name" maxLength={100} autoComplete="organization" />
+          </ActionForm>
         </Panel>
       )}
     </>

@@ -1,11 +1,13 @@
+import { Stethoscope } from 'lucide-react'
+import { ActionForm } from '#components/ui/action-form.tsx'
 import { Notice } from '#components/ui/notice.tsx'
 import { Panel } from '#components/ui/panel.tsx'
 import { Time } from '#components/ui/time.tsx'
 import type { DataStore } from '#lib/workspace/data-stores/data-store.ts'
 import type { DataStoreState } from '#lib/workspace/data-stores/sealed-data-store.ts'
+import { check as runCheck } from './actions.ts'
 import { CheckedOperations, isOptional, LeastPolicy } from './check-findings.tsx'
 import { CheckVerdict, TurnedOff } from './check-verdict.tsx'
-import { CheckNow } from './data-store-actions.tsx'
 
 const isRefusedUse = ({ name, ok }: { name: string; ok: boolean }) => !ok && !isOptional(name)
 
@@ -32,7 +34,14 @@ export function CheckReport({ store, state }: { store: DataStore; state: DataSto
           `Not run with the current settings yet. ${WITHOUT_CHECK[state]}`
         )
       }
-      aside={<CheckNow id={store.id} />}
+      aside={
+        <ActionForm
+          right="operate"
+          action={runCheck.bind(null, store.id)}
+          submit="Check now"
+          icon={<Stethoscope aria-hidden />}
+        />
+      }
     >
       {!check && state === 'off' && <TurnedOff />}
       {check && (

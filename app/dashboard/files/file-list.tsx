@@ -1,5 +1,6 @@
 import { FileUp } from 'lucide-react'
 import { RejectingBanner } from '#components/data-stores/rejecting-banner.tsx'
+import { formatBytes, formatCount, plural } from '#components/format.ts'
 import { choiceFilter, DAY_FILTERS, itemFilter, pipeFilter, SPAN_FILTER } from '#components/lists/filters.ts'
 import { ExportLinks, ListBar } from '#components/lists/list-bar.tsx'
 import { LiveTail } from '#components/live/live.tsx'
@@ -21,7 +22,6 @@ import { listPipes } from '#lib/workspace/pipes/read-pipes.ts'
 import { listSenders } from '#lib/workspace/senders/read-senders.ts'
 import { orProblem } from '../or-not-found.ts'
 import { FileTable } from './file-table.tsx'
-import { Totals } from './totals.tsx'
 import { wantedFiles } from './wanted-files.ts'
 
 const INCLUDED: Record<string, string[]> = {
@@ -128,4 +128,19 @@ export async function FileList({ actor, path, query, pipeId, batchName }: Props)
 async function readTotals(actor: Actor, wanted: object): Promise<FileTotals | undefined> {
   const query = fileQuery.safeParse(wanted)
   return query.success ? countFiles(getRuntime(), actor, query.data) : undefined
+}
+
+/** The number and total size of matching files. If counting all of them is too slow, only the newest are included. */
+function Totals({ totals, order }: { totals: FileTotals | undefined; order: string | undefined }) {
+  if (!totals) return null
+  const { files, bytes, canceled, ofNewest } = totals
+  const bySize = order === 'largest' || order === 'smallest'
+  return (
+    <p className="tnum mr-auto text-ink-faint text-sm">
+      {plural(files, 'file')}, {formatBytes(bytes)}
+      {canceled > 0 && `, and ${formatCount(canceled)} canceled`}
+      {ofNewest !== null &&
+        ` among the newest ${formatCount(ofNewest)}${bySize ? ' (only these are sorted)' : ''}; narrow the time range to see more`}
+    </p>
+  )
 }

@@ -2,12 +2,9 @@
 
 import { Plus, RefreshCw } from 'lucide-react'
 import { Button } from '#components/ui/button.tsx'
-import { ConfirmDialog } from '#components/ui/confirm-dialog.tsx'
 import { SelectField, TextField } from '#components/ui/field.tsx'
 import { FormDialog } from '#components/ui/form-dialog.tsx'
-import { Panel } from '#components/ui/panel.tsx'
-import { IfMay } from '#components/ui/rights.tsx'
-import { create, revoke, revokeIssued, rotate } from './actions.ts'
+import { create, rotate } from './actions.ts'
 
 type Props = { asked: boolean; button: boolean }
 
@@ -83,47 +80,5 @@ export function OverlapField() {
         ['7', '7 days'],
       ]}
     />
-  )
-}
-
-export function RevokeSender({ id, name }: { id: string; name: string }) {
-  return (
-    <IfMay right="build">
-      <Panel
-        tone="danger"
-        title="Revoke"
-        description="Immediate and permanent. Every temporary token that this Sender requested is also revoked, even for uploads in progress."
-        aside={
-          <ConfirmDialog
-            trigger={<Button tone="danger">Revoke…</Button>}
-            title={`Revoke ${name}`}
-            name={name}
-            confirm="Revoke this Sender"
-            action={revoke.bind(null, id)}
-          >
-            <p>
-              Backends that use this Sender's token will get 401. Uploads in progress that use its temporary
-              tokens stop.
-            </p>
-          </ConfirmDialog>
-        }
-      />
-    </IfMay>
-  )
-}
-
-export function RevokeToken({ id }: { id: string }) {
-  return (
-    <ConfirmDialog
-      trigger="Revoke"
-      title="Revoke this token"
-      confirm="Revoke"
-      action={revokeIssued.bind(null, id)}
-    >
-      <p>
-        The token stops working immediately, even for uploads in progress. They can continue with a new token
-        from the same Sender with the same subject.
-      </p>
-    </ConfirmDialog>
   )
 }

@@ -1,6 +1,7 @@
 import Link from 'next/link'
 import { formatBytes } from '#components/format.ts'
 import { Pager } from '#components/shell/pager.tsx'
+import { ConfirmDialog } from '#components/ui/confirm-dialog.tsx'
 import { Panel } from '#components/ui/panel.tsx'
 import { IfMay } from '#components/ui/rights.tsx'
 import { Status } from '#components/ui/status.tsx'
@@ -8,7 +9,7 @@ import { ACTIONS, LONG, NUMBER, Table } from '#components/ui/table.tsx'
 import { Time } from '#components/ui/time.tsx'
 import type { Page } from '#lib/platform/db/page.ts'
 import type { Token } from '#lib/workspace/tokens/token.ts'
-import { RevokeToken } from './forms.tsx'
+import { revokeIssued } from './actions.ts'
 
 type Props = {
   page: Page<Token>
@@ -70,7 +71,17 @@ function Allowance({ token: { filesCreated, maxFiles, maxBytes } }: { token: Tok
 function Revoke({ id }: { id: string }) {
   return (
     <IfMay right="build">
-      <RevokeToken id={id} />
+      <ConfirmDialog
+        trigger="Revoke"
+        title="Revoke this token"
+        confirm="Revoke"
+        action={revokeIssued.bind(null, id)}
+      >
+        <p>
+          The token stops working immediately, even for uploads in progress. They can continue with a new
+          token from the same Sender with the same subject.
+        </p>
+      </ConfirmDialog>
     </IfMay>
   )
 }

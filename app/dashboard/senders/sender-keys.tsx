@@ -1,3 +1,6 @@
+import { ConfirmDialog } from '#components/ui/confirm-dialog.tsx'
+import { TextArea, TextField } from '#components/ui/field.tsx'
+import { FormDialog } from '#components/ui/form-dialog.tsx'
 import { Panel } from '#components/ui/panel.tsx'
 import { IfMay } from '#components/ui/rights.tsx'
 import { ACTIONS, LONG, SOFT, Table } from '#components/ui/table.tsx'
@@ -5,7 +8,7 @@ import { TextLink } from '#components/ui/text-link.tsx'
 import { Time } from '#components/ui/time.tsx'
 import type { SenderKey } from '#lib/sftp/sender-keys.ts'
 import type { Sender } from '#lib/workspace/senders/sender.ts'
-import { AddKey, RemoveKey } from './key-forms.tsx'
+import { addKey, removeKey } from './actions.ts'
 
 type Props = {
   sender: Pick<Sender, 'id' | 'revokedAt'>
@@ -82,10 +85,48 @@ function LastUse({ of: { lastUsedAt, lastAddress } }: { of: SenderKey }) {
   )
 }
 
+function AddKey({ senderId }: { senderId: string }) {
+  return (
+    <FormDialog
+      title="Add an SSH key"
+      description="Anyone with its private key can upload for this Sender, to every Pipe that it may use and whose SFTP source is on."
+      trigger="Add a key"
+      look={{}}
+      action={addKey.bind(null, senderId)}
+      submit="Add"
+    >
+      <TextField name="name" label="Name" placeholder="Studio" autoFocus maxLength={100} />
+      <TextArea
+        name="publicKey"
+        label="Public key"
+        placeholder="ssh-ed25519 AAAAC3Nza…"
+        hint="One line, as in id_ed25519.pub: Ed25519, ECDSA, or RSA of at least 2048 bits."
+        mono
+      />
+      <TextField
+        name="subject"
+        label="Subject"
+        optional
+        hint="Your own id for the partner. Keys and tokens with the same id share a directory."
+      />
+    </FormDialog>
+  )
+}
+
 function Remove({ senderId, sshKey: { id, name } }: { senderId: string; sshKey: SenderKey }) {
   return (
     <IfMay right="build">
-      <RemoveKey senderId={senderId} id={id} name={name} />
+      <ConfirmDialog
+        trigger="Remove"
+        title={`Remove ${name}`}
+        confirm="Remove"
+        action={removeKey.bind(null, senderId, id)}
+      >
+        <p>
+          The key can no longer be used to sign in, and its open SFTP sessions end on their next request.
+          Bytes that have arrived are kept.
+        </p>
+      </ConfirmDialog>
     </IfMay>
   )
 }

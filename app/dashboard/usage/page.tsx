@@ -1,6 +1,7 @@
 import { Download } from 'lucide-react'
-import { formatBytes, formatPercent } from '#components/format.ts'
+import { formatBytes, formatDate, formatPercent, formatShortDate } from '#components/format.ts'
 import { PageHeader } from '#components/shell/page-header.tsx'
+import { BarChart } from '#components/ui/bar-chart.tsx'
 import { Panel } from '#components/ui/panel.tsx'
 import { NAME, NUMBER, RowLink, SOFT_NUMBER, Table } from '#components/ui/table.tsx'
 import { QuotaPanel } from '#components/usage/quota-panel.tsx'
@@ -9,7 +10,6 @@ import { formatMonth } from '#lib/workspace/usage/format-month.ts'
 import { reportPipeUsage, reportUsage, usageQuery } from '#lib/workspace/usage/report-usage.ts'
 import { currentActor } from '../../session.ts'
 import { readSearch, type Search } from '../page-query.ts'
-import { DayChart } from './day-chart.tsx'
 import { MonthPicker } from './month-picker.tsx'
 
 export const metadata = { title: 'Usage' }
@@ -66,4 +66,30 @@ export default async function UsagePage({ searchParams }: { searchParams: Search
       )}
     </>
   )
+}
+
+/** Shows the entire month, so that days keep their place as the month progresses. */
+function DayChart({ days }: { days: { date: string; bytes: number }[] }) {
+  const first = days[0]?.date
+  if (!first) return null
+  const startMs = Date.parse(first)
+  const dates = Array.from({ length: daysOfMonth(first) }, (_, n) => startMs + n * 86_400_000)
+  return (
+    <BarChart
+      caption="Transfer per day"
+      slots={dates.map((atMs, n) => ({
+        name: formatDate(atMs),
+        // The last days of the month have no room for a date label.
+        ...(n % 7 === 0 && n < 28 && { tick: formatShortDate(atMs) }),
+      }))}
+      series={[{ name: 'bytes', tone: 'water', values: dates.map((_, n) => days[n]?.bytes ?? 0) }]}
+      format={formatBytes}
+      whole
+    />
+  )
+}
+
+function daysOfMonth(date: string): number {
+  const [year, month] = date.split('-').map(Number)
+  return new Date(Date.UTC(year!, month!, 0)).getUTCDate()
 }

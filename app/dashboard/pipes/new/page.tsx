@@ -1,15 +1,17 @@
 import { Database } from 'lucide-react'
 import { firstWorking, storeOptions } from '#components/data-stores/store-options.ts'
 import { PageHeader } from '#components/shell/page-header.tsx'
+import { ActionForm } from '#components/ui/action-form.tsx'
 import { ButtonLink } from '#components/ui/button-link.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
+import { CheckField, SelectField, TextField } from '#components/ui/field.tsx'
 import { Panel } from '#components/ui/panel.tsx'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { listDataStores } from '#lib/workspace/data-stores/read-data-stores.ts'
 import { listRejecting } from '#lib/workspace/data-stores/rejections.ts'
 import { currentActor } from '../../../session.ts'
 import { readSearch, type Search } from '../../page-query.ts'
-import { CreatePipe } from './form.tsx'
+import { create } from './actions.ts'
 
 export const metadata = { title: 'Create a Pipe' }
 
@@ -38,10 +40,22 @@ export default async function NewPipe({ searchParams }: { searchParams: Search }
         </EmptyState>
       ) : (
         <Panel title="Pipe" className="max-w-xl">
-          <CreatePipe
-            stores={stores}
-            chosen={data.some(({ id }) => id === dataStore) ? dataStore : firstWorking(stores)}
-          />
+          <ActionForm action={create} submit="Create Pipe">
+            <TextField name="name" label="Name" placeholder="Video uploads" maxLength={100} autoFocus />
+            <SelectField
+              name="dataStoreId"
+              label="Data Store"
+              hint="Where the Pipe's files go."
+              defaultValue={data.some(({ id }) => id === dataStore) ? dataStore : firstWorking(stores)}
+              options={stores.map(({ id, label }) => [id, label])}
+            />
+            <CheckField
+              name="sourceHttp"
+              label="Switch on its HTTP (TUS) source"
+              hint="The Pipe then accepts uploads once its bucket is ready. You can change this at any time."
+              defaultChecked
+            />
+          </ActionForm>
         </Panel>
       )}
     </>

@@ -1,5 +1,6 @@
 import { formatBytes, formatCount } from '#components/format.ts'
 import { PageHeader } from '#components/shell/page-header.tsx'
+import { ConfirmDialog } from '#components/ui/confirm-dialog.tsx'
 import { CopyableId } from '#components/ui/copyable.tsx'
 import { Facts } from '#components/ui/facts.tsx'
 import { TextField } from '#components/ui/field.tsx'
@@ -18,8 +19,8 @@ import { currentActor } from '../../../session.ts'
 import { orNotFound } from '../../or-not-found.ts'
 import { pageOf, readSearch, type Search } from '../../page-query.ts'
 import { titledBy } from '../../title-of.ts'
-import { change } from '../actions.ts'
-import { RevokeSender, RotateSender } from '../forms.tsx'
+import { change, revoke } from '../actions.ts'
+import { RotateSender } from '../forms.tsx'
 import { GroupField } from '../groups/forms.tsx'
 import { IssuedTokens } from '../issued-tokens.tsx'
 import { LimitsForm } from '../limits-form.tsx'
@@ -125,7 +126,28 @@ export default async function SenderPage({ params, searchParams }: Props) {
                 </div>
               </LimitsForm>
             </Panel>
-            <RevokeSender id={id} name={sender.name} />
+            <IfMay right="build">
+              <Panel
+                tone="danger"
+                title="Revoke"
+                description="Immediate and permanent. Every temporary token that this Sender requested is also revoked, even for uploads in progress."
+                aside={
+                  <ConfirmDialog
+                    trigger="Revoke…"
+                    look={{ tone: 'danger' }}
+                    title={`Revoke ${sender.name}`}
+                    name={sender.name}
+                    confirm="Revoke this Sender"
+                    action={revoke.bind(null, id)}
+                  >
+                    <p>
+                      Backends that use this Sender's token will get 401. Uploads in progress that use its
+                      temporary tokens stop.
+                    </p>
+                  </ConfirmDialog>
+                }
+              />
+            </IfMay>
           </>
         )}
       </div>

@@ -1,11 +1,13 @@
 import Link from 'next/link'
+import { ActionForm } from '#components/ui/action-form.tsx'
 import { Panel } from '#components/ui/panel.tsx'
 import { Status } from '#components/ui/status.tsx'
+import { type Column, Table, Th } from '#components/ui/table.tsx'
 import { Time } from '#components/ui/time.tsx'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { ALERT_KINDS, ALERT_WORDS, listAlerts, readAlertSettings } from '#lib/workspace/notices/alerts.ts'
 import { currentActor } from '../../../session.ts'
-import { AlertsForm } from './form.tsx'
+import { saveAlerts } from './actions.ts'
 
 export const metadata = { title: 'Alerts' }
 
@@ -22,7 +24,18 @@ export default async function Alerts() {
         Each alert is reported once when it starts and once when it is resolved: by email to the workspace's
         members, and as a notice on the Overview.
       </p>
-      <AlertsForm kinds={kinds} />
+      <ActionForm right="build" action={saveAlerts} submit="Save" submitTone="plain">
+        <Table
+          caption="Alerts"
+          rows={kinds}
+          rowKey={({ kind }) => kind}
+          columns={[
+            ['Alert', ({ name }) => name, { className: 'whitespace-normal py-1.5 font-medium' }],
+            wayColumn('mail', 'Email'),
+            wayColumn('notice', 'Notice'),
+          ]}
+        />
+      </ActionForm>
       <Panel title="Latest alerts" className="mt-5" flush>
         {latest.length === 0 ? (
           <p className="px-4 pb-4 text-ink-faint text-sm">No alerts yet.</p>
@@ -54,4 +67,23 @@ export default async function Alerts() {
       </Panel>
     </>
   )
+}
+
+type Kind = { kind: string; name: string; mail: boolean; notice: boolean }
+
+function wayColumn(way: 'mail' | 'notice', title: string): Column<Kind> {
+  return [
+    title,
+    ({ kind, name, [way]: wanted }) => (
+      <input
+        type="checkbox"
+        name="wanted"
+        value={`${way}:${kind}`}
+        defaultChecked={wanted}
+        aria-label={`${title}: ${name}`}
+        className="size-4 accent-water align-middle"
+      />
+    ),
+    { head: <Th className="w-20">{title}</Th> },
+  ]
 }

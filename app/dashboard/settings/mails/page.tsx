@@ -2,11 +2,12 @@ import { Mail } from 'lucide-react'
 import { notFound } from 'next/navigation'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { Panel } from '#components/ui/panel.tsx'
+import { REACHABLE } from '#components/ui/reachable.ts'
+import { LINK } from '#components/ui/text-link.tsx'
 import { Time } from '#components/ui/time.tsx'
 import { listKeptMails } from '#lib/dashboard/kept-mails.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { requireSession } from '../../../session.ts'
-import { MailText } from './mail-text.tsx'
 
 export const metadata = { title: 'Emails' }
 
@@ -35,5 +36,28 @@ export default async function Mails() {
         </Panel>
       ))}
     </div>
+  )
+}
+
+/** A web address, without the punctuation at the end of its sentence. */
+const ADDRESS = /(https?:\/\/\S*[^\s.,;:!?)])/
+
+/** The text of an email, with working links. */
+function MailText({ text }: { text: string }) {
+  let at = 0
+  return (
+    <pre {...REACHABLE} className="overflow-x-auto whitespace-pre-wrap break-words font-sans text-sm">
+      {text.split(ADDRESS).map((part, index) => {
+        const key = at
+        at += part.length
+        // Every second part is a match.
+        if (index % 2 === 0) return part
+        return (
+          <a key={key} href={part} className={`break-all ${LINK}`}>
+            {part}
+          </a>
+        )
+      })}
+    </pre>
   )
 }

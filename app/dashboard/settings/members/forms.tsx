@@ -1,12 +1,11 @@
 'use client'
 
 import { UserPlus } from 'lucide-react'
-import { ActionForm } from '#components/ui/action-form.tsx'
 import { Button } from '#components/ui/button.tsx'
 import { ConfirmDialog } from '#components/ui/confirm-dialog.tsx'
 import { SelectField, TextField } from '#components/ui/field.tsx'
 import { FormDialog } from '#components/ui/form-dialog.tsx'
-import { giveRole, inviteMember, remove, resendInvitation, withdrawInvitation } from './actions.ts'
+import { giveRole, inviteMember, remove } from './actions.ts'
 
 function RoleSelect({ roles, chosen }: { roles: string[]; chosen: string }) {
   return (
@@ -65,29 +64,5 @@ export function RemoveMember({ userId, email }: { userId: string; email: string 
         Everything else they created is kept.
       </p>
     </ConfirmDialog>
-  )
-}
-
-export function InvitationActions({ id, email }: { id: string; email: string }) {
-  return (
-    <span className="inline-flex gap-1">
-      <ActionForm
-        action={resendInvitation.bind(null, id)}
-        className="flex"
-        submit="Send again"
-        about={` to ${email}`}
-        submitSize="sm"
-        submitTone="quiet"
-      />
-      <ConfirmDialog
-        trigger="Withdraw"
-        triggerLabel={`Withdraw the invitation for ${email}`}
-        title={`Withdraw the invitation for ${email}`}
-        confirm="Withdraw"
-        action={withdrawInvitation.bind(null, id)}
-      >
-        <p>The link stops working immediately.</p>
-      </ConfirmDialog>
-    </span>
   )
 }

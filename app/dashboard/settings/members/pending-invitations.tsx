@@ -1,8 +1,10 @@
+import { ActionForm } from '#components/ui/action-form.tsx'
+import { ConfirmDialog } from '#components/ui/confirm-dialog.tsx'
 import { Status } from '#components/ui/status.tsx'
 import { ACTIONS, LONG, NAME, SOFT, Table } from '#components/ui/table.tsx'
 import { Time } from '#components/ui/time.tsx'
 import type { Invitation } from '#lib/identity/workspaces/invitations.ts'
-import { InvitationActions } from './forms.tsx'
+import { resendInvitation, withdrawInvitation } from './actions.ts'
 
 type Props = { invitations: Invitation[]; manageable: string[]; nowMs: number }
 
@@ -33,5 +35,29 @@ export function PendingInvitations({ invitations, manageable, nowMs }: Props) {
         ]}
       />
     </div>
+  )
+}
+
+function InvitationActions({ id, email }: { id: string; email: string }) {
+  return (
+    <span className="inline-flex gap-1">
+      <ActionForm
+        action={resendInvitation.bind(null, id)}
+        className="flex"
+        submit="Send again"
+        about={` to ${email}`}
+        submitSize="sm"
+        submitTone="quiet"
+      />
+      <ConfirmDialog
+        trigger="Withdraw"
+        triggerLabel={`Withdraw the invitation for ${email}`}
+        title={`Withdraw the invitation for ${email}`}
+        confirm="Withdraw"
+        action={withdrawInvitation.bind(null, id)}
+      >
+        <p>The link stops working immediately.</p>
+      </ConfirmDialog>
+    </span>
   )
 }

@@ -1,17 +1,27 @@
 import { Power } from 'lucide-react'
+import { ConfirmDialog } from '#components/ui/confirm-dialog.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
+import { IfMay } from '#components/ui/rights.tsx'
 import { ACTIONS, NAME, SOFT, Table } from '#components/ui/table.tsx'
 import { TextLink } from '#components/ui/text-link.tsx'
 import { Time } from '#components/ui/time.tsx'
 import { TURNED_OFF_NAMES } from '#lib/identity/accounts/mails.ts'
-import { listTurnedOff } from '#lib/identity/accounts/turned-off.ts'
+import { listTurnedOff, type TurnedOff } from '#lib/identity/accounts/turned-off.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { currentActor } from '../../../session.ts'
-import { SwitchOn } from './switch-on.tsx'
+import { switchOnAgain } from './actions.ts'
 
 export const metadata = { title: 'Turned off' }
 
-export default async function TurnedOff() {
+const CONSEQUENCES: Record<TurnedOff['kind'], string> = {
+  account_key: 'Anyone with this key can manage the entire workspace again.',
+  sender: 'Anyone with its token can upload to every Pipe in this workspace again.',
+  webhook: 'Its receiver gets the name of every new file again.',
+  hook: 'Its receiver decides on every upload again.',
+  data_store: 'Pipes that use it store files there again, in a bucket whose owner can read them.',
+}
+
+export default async function TurnedOffThings() {
   const things = await listTurnedOff(getRuntime(), await currentActor('see'))
   if (things.length === 0)
     return (
@@ -36,9 +46,26 @@ export default async function TurnedOff() {
           ['Name', ({ name }) => <span title={name}>{name}</span>, NAME],
           ['Kind', ({ kind }) => TURNED_OFF_NAMES[kind], SOFT],
           ['Turned off', ({ turnedOffAt }) => <Time at={turnedOffAt} />, SOFT],
-          ['Actions', ({ id, kind, name }) => <SwitchOn id={id} kind={kind} name={name} />, ACTIONS],
+          ['Actions', (thing) => <SwitchOn thing={thing} />, ACTIONS],
         ]}
       />
     </>
+  )
+}
+
+function SwitchOn({ thing: { id, kind, name } }: { thing: TurnedOff }) {
+  return (
+    <IfMay right="administer">
+      <ConfirmDialog
+        trigger="Switch on"
+        look={{ size: 'sm' }}
+        title="Switch on again"
+        confirm="Switch on"
+        action={switchOnAgain.bind(null, id)}
+      >
+        <p className="break-words font-medium text-ink">{name}</p>
+        <p>{CONSEQUENCES[kind]} Only do this if you know who created it.</p>
+      </ConfirmDialog>
+    </IfMay>
   )
 }

@@ -2,14 +2,17 @@ import { ChevronLeft } from 'lucide-react'
 import Link from 'next/link'
 import { PROBLEMS, WorkspaceState } from '#app/operator/workspace-state.tsx'
 import { formatBytes, formatUpTo, plural } from '#components/format.ts'
+import { ActionForm } from '#components/ui/action-form.tsx'
+import { TextArea, TextField } from '#components/ui/field.tsx'
 import { Panel } from '#components/ui/panel.tsx'
+import { SizeField } from '#components/ui/size-field.tsx'
 import { NAME, SOFT, Table } from '#components/ui/table.tsx'
 import { Time } from '#components/ui/time.tsx'
 import { MOST_COUNTED, seeWorkspace, type WholeWorkspace } from '#lib/dashboard/operators/see.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { orNotFound } from '../../../dashboard/or-not-found.ts'
 import { requireOperator } from '../../../session.ts'
-import { Lift, Limits, Suspend } from './forms.tsx'
+import { lift, limit, suspend } from './actions.ts'
 
 export const metadata = { title: 'Workspace' }
 
@@ -43,13 +46,7 @@ export default async function SeenWorkspace({ params }: { params: Promise<{ id: 
         title="Limits"
         description="Limits apply on every node within seconds. Uploads in progress can still be completed."
       >
-        <Limits
-          id={workspace.id}
-          transferLimitBytes={workspace.transferLimitBytes}
-          tokensPerSecond={workspace.tokensPerSecond}
-          memorySharePercent={workspace.memorySharePercent}
-          maxFileBytes={workspace.maxFileBytes}
-        />
+        <Limits workspace={workspace} />
       </Panel>
       <Panel
         tone={workspace.suspendedAt ? 'plain' : 'danger'}
@@ -61,10 +58,26 @@ export default async function SeenWorkspace({ params }: { params: Promise<{ id: 
             <p className="mb-3 text-sm">
               Suspended <Time at={workspace.suspendedAt} />: {workspace.suspendedReason}
             </p>
-            <Lift id={workspace.id} />
+            <ActionForm
+              action={lift.bind(null, workspace.id)}
+              submitTone="primary"
+              submit="Lift the suspension"
+            />
           </>
         ) : (
-          <Suspend id={workspace.id} sendsMail={Boolean(runtime.config.smtpUrl)} />
+          <ActionForm action={suspend.bind(null, workspace.id)} submit="Suspend" submitTone="danger">
+            <TextArea
+              name="reason"
+              label="Reason"
+              hint={
+                runtime.config.smtpUrl
+                  ? 'Members see the reason in the dashboard and receive it by email.'
+                  : 'Members see the reason in the dashboard. This server does not send email.'
+              }
+              maxLength={500}
+              className="max-w-md"
+            />
+          </ActionForm>
         )}
       </Panel>
       <Table
@@ -79,6 +92,53 @@ export default async function SeenWorkspace({ params }: { params: Promise<{ id: 
         ]}
       />
     </div>
+  )
+}
+
+function Limits({ workspace }: { workspace: WholeWorkspace }) {
+  const { id, transferLimitBytes, tokensPerSecond, memorySharePercent, maxFileBytes } = workspace
+  return (
+    <ActionForm action={limit.bind(null, id)} submit="Save" width="md">
+      <SizeField
+        name="transferLimitBytes"
+        label="Monthly transfer"
+        unitLabel="Unit for Monthly transfer"
+        type="number"
+        min={0}
+        step="any"
+        hint="Leave empty for the default quota. 0 means unlimited."
+        bytes={transferLimitBytes}
+      />
+      <TextField
+        name="tokensPerSecond"
+        label="Tokens per second, for each Sender"
+        type="number"
+        min={1}
+        inputMode="numeric"
+        defaultValue={tokensPerSecond ?? ''}
+        hint="If empty, 100."
+      />
+      <TextField
+        name="memorySharePercent"
+        label="Share of upload memory, percent"
+        type="number"
+        min={1}
+        max={100}
+        inputMode="numeric"
+        defaultValue={memorySharePercent ?? ''}
+        hint="In each process. If empty, the workspace can use all the memory that others leave free. A lower share slows uploads down but loses no data."
+      />
+      <SizeField
+        name="maxFileBytes"
+        label="Largest file"
+        unitLabel="Unit for Largest file"
+        type="number"
+        min={0}
+        step="any"
+        hint="If empty, the bucket and the Pipe set the limit."
+        bytes={maxFileBytes}
+      />
+    </ActionForm>
   )
 }
 

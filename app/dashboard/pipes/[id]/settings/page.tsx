@@ -1,8 +1,13 @@
+import { plural } from '#components/format.ts'
+import { ActionForm } from '#components/ui/action-form.tsx'
+import { ConfirmDialog } from '#components/ui/confirm-dialog.tsx'
+import { TextField } from '#components/ui/field.tsx'
 import { Panel } from '#components/ui/panel.tsx'
+import { IfMay } from '#components/ui/rights.tsx'
 import { previewPipeDeletion } from '#lib/workspace/pipes/delete-pipe.ts'
 import { titledByPipe } from '../../../title-of.ts'
 import { currentPipe, type PipeProps } from '../current-pipe.ts'
-import { DeletePipe, PipeSettings } from './forms.tsx'
+import { remove, save } from './actions.ts'
 
 export const generateMetadata = titledByPipe('Settings')
 
@@ -12,9 +17,42 @@ export default async function Settings(props: PipeProps) {
   return (
     <div className="max-w-3xl space-y-5">
       <Panel title="General">
-        <PipeSettings pipe={pipe} />
+        <ActionForm right="build" action={save.bind(null, id)} submit="Save" width="md">
+          <TextField name="name" label="Name" defaultValue={pipe.name} maxLength={100} />
+        </ActionForm>
       </Panel>
-      <DeletePipe id={id} name={pipe.name} underWay={uploadsUnderWay} />
+      <IfMay right="build">
+        <Panel
+          tone="danger"
+          title="Danger zone"
+          description="Deleting a Pipe closes its endpoint immediately, and its tokens stop working."
+          aside={
+            <ConfirmDialog
+              trigger="Delete Pipe…"
+              look={{ tone: 'danger' }}
+              title={`Delete ${pipe.name}`}
+              name={pipe.name}
+              confirm="Delete this Pipe"
+              action={remove.bind(null, id)}
+            >
+              <ul className="list-disc space-y-1 pl-5">
+                <li>
+                  {uploadsUnderWay === 0 ? (
+                    'No uploads in progress.'
+                  ) : (
+                    <strong className="text-ink">
+                      {plural(uploadsUnderWay, 'upload')} in progress will be canceled.
+                    </strong>
+                  )}
+                </li>
+                <li>Its endpoint responds with 404, and its tokens stop working.</li>
+                <li>Its webhook output is deleted, along with undelivered webhooks.</li>
+                <li>File records are kept. Objects in your bucket are not touched.</li>
+              </ul>
+            </ConfirmDialog>
+          }
+        />
+      </IfMay>
     </div>
   )
 }
