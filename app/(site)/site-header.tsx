@@ -1,6 +1,6 @@
 import { cookies } from 'next/headers'
 import Link from 'next/link'
-import { Wordmark } from '#components/brand/mark.tsx'
+import { HomeLink } from '#components/brand/mark.tsx'
 import { ThemeToggle } from '#components/shell/theme-toggle.tsx'
 import { ButtonLink } from '#components/ui/button-link.tsx'
 import { SESSION_COOKIES } from '#lib/identity/sessions/session-cookie.ts'
@@ -12,9 +12,7 @@ export async function SiteHeader() {
   return (
     <header className="sticky top-0 z-30 border-b bg-canvas/90 backdrop-blur-md">
       <div className="mx-auto flex h-14 max-w-6xl items-center gap-1 px-4 sm:gap-2 sm:px-6">
-        <Link href="/" className="mr-auto rounded-md sm:mr-5" aria-label="Sluice, home">
-          <Wordmark />
-        </Link>
+        <HomeLink href="/" className="mr-auto sm:mr-5" />
         <nav aria-label="Site" className="hidden items-center gap-1 sm:mr-auto sm:flex">
           <HeaderLink href="/docs">Docs</HeaderLink>
           <HeaderLink href="/docs/api">API</HeaderLink>

@@ -1,6 +1,8 @@
 import { csvLine } from '#lib/platform/kernel/csv.ts'
 
-type Column<Item> = [name: string, value: (item: Item) => string | number | null]
+type Value = string | number | null
+/** An item's property, named in snake case, or a name and how to get its value. */
+type Column<Item> = (keyof Item & string) | [name: string, value: (item: Item) => Value]
 type Export<Item> = {
   name: string
   format: string | null
@@ -36,11 +38,17 @@ export function streamExport<Item>({ name, format, pages, columns }: Export<Item
 }
 
 async function* toCsv<Item>(pages: AsyncGenerator<Item[]>, columns: Column<Item>[]): AsyncGenerator<string> {
-  yield csvLine(columns.map(([name]) => name))
+  const pairs = columns.map((column) => (typeof column === 'string' ? ofProperty<Item>(column) : column))
+  yield csvLine(pairs.map(([name]) => name))
   for await (const page of pages) {
-    yield page.map((item) => csvLine(columns.map(([, value]) => value(item)))).join('')
+    yield page.map((item) => csvLine(pairs.map(([, value]) => value(item)))).join('')
   }
 }
+
+const ofProperty = <Item>(property: keyof Item & string): [string, (item: Item) => Value] => [
+  property.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+  (item) => item[property] as Value,
+]
 
 async function* toJson<Item>(pages: AsyncGenerator<Item[]>): AsyncGenerator<string> {
   yield '['

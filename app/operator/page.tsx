@@ -19,7 +19,6 @@ export default async function Workspaces({ searchParams }: { searchParams: Searc
       <Table
         caption="Workspaces"
         rows={data}
-        rowKey={({ id }) => id}
         columns={[
           [
             'Workspace',

@@ -1,3 +1,4 @@
+import { clsx } from 'clsx'
 import Link from 'next/link'
 
 /**
@@ -24,9 +25,10 @@ export function Wordmark() {
 }
 
 /** The wordmark, as a link to the landing page or the Overview. */
-export function HomeLink({ href }: { href: '/' | '/dashboard' }) {
+export function HomeLink({ href, className }: { href: '/' | '/dashboard'; className?: string }) {
+  const place = href === '/' ? 'home' : 'overview'
   return (
-    <Link href={href} aria-label={`Sluice, ${href === '/' ? 'home' : 'overview'}`} className="rounded-md">
+    <Link href={href} aria-label={`Sluice, ${place}`} className={clsx('rounded-md', className)}>
       <Wordmark />
     </Link>
   )

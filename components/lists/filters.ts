@@ -1,5 +1,5 @@
 import { minutes, timeAgo } from '#lib/platform/kernel/clock.ts'
-import type { Filter } from '../ui/filter-bar.tsx'
+import type { Filter, Options } from '../ui/filter-bar.tsx'
 
 const DAY = /^\d{4}-\d\d-\d\d$/
 
@@ -28,15 +28,11 @@ function dayAfter(day: string): string {
   return Number.isNaN(ms) ? day : new Date(ms + 86_400_000).toISOString()
 }
 
-export const choiceFilter = (
-  name: string,
-  label: string,
-  options: readonly (readonly [value: string, label: string])[],
-): Filter => ({
+export const choiceFilter = (name: string, label: string, options: Options): Filter => ({
   kind: 'choice',
   name,
   label,
-  options: options.map(([value, label]) => ({ value, label })),
+  options,
 })
 
 type Named = { id: string; name: string }

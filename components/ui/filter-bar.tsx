@@ -6,8 +6,8 @@ import { usePathname, useRouter, useSearchParams } from 'next/navigation'
 import { type ReactNode, useEffect, useRef, useState, useTransition } from 'react'
 import { SavedViews } from './saved-views.tsx'
 
-type Option = { value: string; label: string }
-type Choice = { kind: 'choice'; name: string; label: string; options: Option[] }
+export type Options = readonly (readonly [value: string, label: string])[]
+type Choice = { kind: 'choice'; name: string; label: string; options: Options }
 type Typed = { kind: 'text' | 'day'; name: string; label: string }
 export type Filter = Choice | Typed
 
@@ -180,7 +180,7 @@ function ChoiceFilter({ filter, value, onApply }: Given<Choice>) {
       className={`${box} select-arrow max-w-44 pr-7 max-sm:min-w-0 max-sm:max-w-full max-sm:flex-1`}
     >
       <option value="">{filter.label}: any</option>
-      {filter.options.map(({ value, label }) => (
+      {filter.options.map(([value, label]) => (
         <option key={value} value={value}>
           {label}
         </option>

@@ -1,10 +1,11 @@
 'use client'
 
+import { useRouter } from 'next/navigation'
+import { useState } from 'react'
 import { ActionForm, type ActionFormProps } from './action-form.tsx'
 import { Button, type Look } from './button.tsx'
 import { Dialog, type DialogTrigger } from './dialog.tsx'
 import { type CreatedSecret, useSecretOnce } from './secret-once.tsx'
-import { useAskedOpen } from './use-asked-open.ts'
 
 export type FormDialogProps<Data> = ActionFormProps<Data> & {
   title: string
@@ -51,4 +52,25 @@ export function FormDialog<Data = undefined>(props: FormDialogProps<Data>) {
       {dialog}
     </>
   )
+}
+
+/**
+ * The open state of a dialog that also opens if the URL says so. Closing the dialog resets the URL to `path`, so that a
+ * reload does not open it again.
+ */
+function useAskedOpen(asked: boolean, path: string): [open: boolean, show: (next: boolean) => void] {
+  const router = useRouter()
+  const [open, setOpen] = useState(asked)
+  const [heard, setHeard] = useState(asked)
+  if (asked !== heard) {
+    setHeard(asked)
+    if (asked) setOpen(true)
+  }
+  return [
+    open,
+    (next) => {
+      setOpen(next)
+      if (!next && asked) router.replace(path, { scroll: false })
+    },
+  ]
 }

@@ -40,20 +40,28 @@ export const ACTIONS = {
   ),
 }
 
+type Keyed<Item> = Item extends { id: string }
+  ? { rowKey?: undefined }
+  : {
+      /** For items without an id. */
+      rowKey: (item: Item) => string
+    }
+
 type Props<Item> = {
   caption: string
   rows: Item[]
-  rowKey: (item: Item) => string
   columns: Column<Item>[]
   /** On phones, the values go without labels into one line below the name. Rows that can be selected always do. */
   terse?: boolean
 }
 
+const idOf = (item: unknown) => (item as { id: string }).id
+
 /** More columns than these do not fit on a phone. */
 const FIT = 3
 
 /** Compact rows; on a phone, each row becomes a card whose cells are labeled with their column titles. */
-export function Table<Item>({ caption, rows, rowKey, columns, terse }: Props<Item>) {
+export function Table<Item>({ caption, rows, rowKey = idOf, columns, terse }: Props<Item> & Keyed<Item>) {
   const stacks = terse === true || columns.length > FIT
   return (
     <div className="@container relative overflow-hidden rounded-lg border border-line bg-surface">

@@ -1,5 +1,5 @@
-import { Check, Minus, X } from 'lucide-react'
 import { CodeBlock } from '#components/ui/code-block.tsx'
+import { Findings } from '#components/ui/findings.tsx'
 import { Summary } from '#components/ui/summary.tsx'
 import type { BucketCheck } from '#drizzle/schema/index.ts'
 
@@ -12,27 +12,11 @@ const OPTIONAL = new Set([
 export const isOptional = (name: string): boolean => OPTIONAL.has(name)
 
 export function CheckedOperations({ check }: { check: Pick<BucketCheck, 'ok' | 'operations'> }) {
-  return (
-    <ul className="divide-y rounded-md border">
-      {check.operations.map(({ name, ok, message }) => {
-        const needed = !isOptional(name)
-        const Icon = ok ? Check : needed || !check.ok ? X : Minus
-        const tone = ok ? 'text-good' : needed || !check.ok ? 'text-bad' : 'text-ink-faint'
-        return (
-          <li key={name} className="flex gap-2.5 px-3 py-2 text-sm">
-            <Icon className={`mt-0.5 size-4 shrink-0 ${tone}`} aria-hidden />
-            <div className="min-w-0">
-              <p className="font-medium">
-                {name}
-                <span className="sr-only">{ok ? ': works' : ': does not work'}</span>
-              </p>
-              {message && <p className="break-words text-ink-soft">{message}</p>}
-            </div>
-          </li>
-        )
-      })}
-    </ul>
-  )
+  const findings = check.operations.map(({ name, ok, message: text }) => {
+    const tone = ok ? 'good' : check.ok && isOptional(name) ? 'calm' : 'bad'
+    return { name, tone, said: ok ? 'works' : 'does not work', text } as const
+  })
+  return <Findings findings={findings} />
 }
 
 /** The minimal policy and a lifecycle rule, to paste into the provider's console. */

@@ -1,29 +1,23 @@
 'use client'
 
 import { useEffect, useRef, useState } from 'react'
+import { ActionForm } from '#components/ui/action-form.tsx'
 import { Button } from '#components/ui/button.tsx'
 import type { FormAction } from '#components/ui/form-state.ts'
 import { Notice } from '#components/ui/notice.tsx'
 import type { BucketCheck } from '#drizzle/schema/index.ts'
-import type { DataStore } from '#lib/workspace/data-stores/data-store.ts'
 import { CheckedOperations, LeastPolicy } from './check-findings.tsx'
-import type { ServerFacts } from './credentials.tsx'
-import { DataStoreForm } from './data-store-form.tsx'
-import type { FormPreset } from './provider-presets.ts'
+import { type DataStoreFacts, DataStoreFields } from './data-store-fields.tsx'
 
 type Outcome = { refused?: BucketCheck }
-type Props = {
-  presets: FormPreset[]
-  server: ServerFacts
-  store?: DataStore
-  action: FormAction<Outcome>
-}
+type Props = DataStoreFacts & { action: FormAction<Outcome> }
 
 /**
  * Checks the input before saving it. The result scrolls into view: below the form if nothing was saved, otherwise above
  * it.
  */
-export function CheckedForm({ presets, server, store, action }: Props) {
+export function CheckedForm({ action, ...facts }: Props) {
+  const kept = facts.store !== undefined
   const [refused, setRefused] = useState<BucketCheck>()
   const result = useRef<HTMLDivElement>(null)
   useEffect(() => {
@@ -42,26 +36,27 @@ export function CheckedForm({ presets, server, store, action }: Props) {
   )
   return (
     <>
-      <DataStoreForm
-        presets={presets}
-        server={server}
-        {...(store && { store })}
-        submit="Check and save"
+      <ActionForm<Outcome>
+        right="administer"
         action={action}
+        submit="Check and save"
+        className="flex flex-col gap-5"
         onDone={show}
         outcome={(data) =>
           data.refused && (
             <>
-              <Refused check={data.refused} kept={store !== undefined} />
+              <Refused check={data.refused} kept={kept} />
               {anyway}
             </>
           )
         }
         aside={refused && anyway}
-      />
+      >
+        <DataStoreFields {...facts} />
+      </ActionForm>
       {refused && (
         <div ref={result} tabIndex={-1} role="alert" className="mt-5 scroll-my-6 space-y-4 outline-none">
-          <Refused check={refused} kept={store !== undefined} />
+          <Refused check={refused} kept={kept} />
         </div>
       )}
     </>

@@ -51,7 +51,6 @@ export default async function DataStores({ searchParams }: { searchParams: Searc
           caption="Data Stores"
           terse
           rows={data}
-          rowKey={({ id }) => id}
           columns={[
             ['Name', ({ id, name }) => <RowLink href={`/dashboard/data-stores/${id}`}>{name}</RowLink>, NAME],
             ['Provider', ({ provider }) => PRESETS[provider].label, SOFT],

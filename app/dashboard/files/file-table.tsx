@@ -29,7 +29,6 @@ export function FileTable({ files, pipeNames, failing, now, path, query }: Props
       <Table
         caption="Files"
         rows={files}
-        rowKey={({ id }) => id}
         columns={[
           selectColumn(({ filename }: File) => filename),
           ['File', (file) => <FileName file={file} problem={failing.get(file.id)} />, NAME],

@@ -57,7 +57,6 @@ export default async function Pipes({ searchParams }: { searchParams: Search }) 
           caption="Pipes"
           terse
           rows={data}
-          rowKey={({ id }) => id}
           columns={[
             ['Name', ({ id, name }) => <RowLink href={`/dashboard/pipes/${id}`}>{name}</RowLink>, NAME],
             ['State', (pipe) => <PipeState pipe={pipe} states={states} />],

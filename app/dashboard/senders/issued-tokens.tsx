@@ -34,7 +34,6 @@ export function IssuedTokens({ page, pipes, path, query }: Props) {
         <Table
           caption="Temporary tokens"
           rows={page.data}
-          rowKey={({ id }) => id}
           columns={[
             ['Issued', ({ createdAt }) => <Time at={createdAt} />],
             ['Status', (token) => <TokenState token={token} />],

@@ -43,7 +43,6 @@ export function SenderKeys({ sender, keys, takesSftp }: Props) {
       <Table
         caption="SSH keys"
         rows={keys}
-        rowKey={({ id }) => id}
         columns={[
           ['Key', (key) => <Name of={key} />, { className: 'max-w-none' }],
           ['Subject', ({ subject }) => subject ?? '–', LONG],

@@ -13,7 +13,6 @@ export function SenderTable({ senders, groups }: Props) {
       caption="Senders"
       terse
       rows={senders}
-      rowKey={({ id }) => id}
       columns={[
         ['Name', ({ id, name }) => <RowLink href={`/dashboard/senders/${id}`}>{name}</RowLink>, NAME],
         ['Status', (sender) => <SenderState sender={sender} />],

@@ -1,9 +1,8 @@
 'use client'
 
 import { Menu } from 'lucide-react'
-import Link from 'next/link'
 import { type ReactNode, useState } from 'react'
-import { Wordmark } from '#components/brand/mark.tsx'
+import { HomeLink } from '#components/brand/mark.tsx'
 import { Button } from '#components/ui/button.tsx'
 import { Dialog } from '#components/ui/dialog.tsx'
 import { NavList } from './nav-list.tsx'
@@ -29,9 +28,7 @@ export function MobileBar({ account }: { account: ReactNode }) {
           <div className="border-t pt-3">{account}</div>
         </div>
       </Dialog>
-      <Link href="/dashboard" aria-label="Sluice, overview" className="mr-auto rounded-md">
-        <Wordmark />
-      </Link>
+      <HomeLink href="/dashboard" className="mr-auto" />
       <PaletteButton look="icon" />
     </header>
   )

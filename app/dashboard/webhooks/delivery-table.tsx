@@ -23,7 +23,6 @@ export function DeliveryTable({ deliveries, filenames, query }: Props) {
       <Table
         caption="Deliveries"
         rows={deliveries}
-        rowKey={({ id }) => id}
         columns={[
           selectColumn((delivery: Delivery) => nameOf(delivery) ?? delivery.id),
           [

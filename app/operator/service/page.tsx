@@ -33,7 +33,6 @@ export default async function Service() {
         <Table
           caption="Nodes"
           rows={nodes}
-          rowKey={({ id }) => id}
           columns={[
             [
               'Node',

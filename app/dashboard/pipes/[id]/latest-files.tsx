@@ -23,7 +23,6 @@ export function LatestFiles({ files, failing, path, now }: Props) {
         caption="Latest files"
         terse
         rows={files}
-        rowKey={({ id }) => id}
         columns={[
           ['File', (file) => <FileName file={file} />, NAME],
           ['Status', (file) => <FileStatus file={file} retrying={failing.has(file.id)} now={now} />],

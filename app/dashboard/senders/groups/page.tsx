@@ -35,7 +35,6 @@ export default async function SenderGroups() {
         <Table
           caption="Groups of Senders"
           rows={groups}
-          rowKey={({ id }) => id}
           columns={[
             [
               'Name',

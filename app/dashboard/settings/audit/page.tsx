@@ -66,7 +66,6 @@ function AuditTable({ lines }: { lines: AuditLine[] }) {
       caption="Audit log"
       terse
       rows={lines}
-      rowKey={({ id }) => id}
       columns={[
         [
           'Action',

@@ -54,7 +54,6 @@ export default async function Keys({ searchParams }: { searchParams: Search }) {
         <Table
           caption="Account keys"
           rows={data}
-          rowKey={({ id }) => id}
           columns={[
             ['Name', ({ name }) => name, NAME],
             ['Status', (key) => <Status state={stateOf(key, now)} />],

@@ -16,7 +16,6 @@ export function PendingInvitations({ invitations, manageable, nowMs }: Props) {
       <Table
         caption="Invitations"
         rows={invitations}
-        rowKey={({ id }) => id}
         columns={[
           ['Invited', ({ email }) => email, NAME],
           ['Role', ({ role }) => role],

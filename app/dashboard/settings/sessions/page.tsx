@@ -31,7 +31,6 @@ export default async function Sessions() {
       <Table
         caption="Sessions"
         rows={sessions}
-        rowKey={({ id }) => id}
         columns={[
           [
             'Browser',

@@ -41,7 +41,6 @@ export default async function TurnedOffThings() {
       <Table
         caption="Turned off"
         rows={things}
-        rowKey={({ id }) => id}
         columns={[
           ['Name', ({ name }) => <span title={name}>{name}</span>, NAME],
           ['Kind', ({ kind }) => TURNED_OFF_NAMES[kind], SOFT],

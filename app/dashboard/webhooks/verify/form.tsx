@@ -1,9 +1,9 @@
 'use client'
 
-import { Check, Minus, X } from 'lucide-react'
 import { useState } from 'react'
 import { ActionForm } from '#components/ui/action-form.tsx'
 import { SelectField, TextArea, TextField } from '#components/ui/field.tsx'
+import { Findings } from '#components/ui/findings.tsx'
 import { Notice } from '#components/ui/notice.tsx'
 import { Panel } from '#components/ui/panel.tsx'
 import type { Explanation } from '#lib/webhooks/signature/explain-signature.ts'
@@ -27,7 +27,7 @@ export function VerifyForm({ outputs }: { outputs: { id: string; name: string }[
           action={explain}
           submit="Compare"
           onDone={setFound}
-          outcome={(found) => <Findings found={found} />}
+          outcome={(found) => <Verdict found={found} />}
         >
           <SelectField
             name="outputId"
@@ -45,12 +45,18 @@ export function VerifyForm({ outputs }: { outputs: { id: string; name: string }[
           <TextField name="secret" label="Secret that the receiver uses" optional type="password" mono />
         </ActionForm>
       </Panel>
-      <div aria-live="polite">{found ? <Findings found={found} /> : <Hints />}</div>
+      <div aria-live="polite">{found ? <Verdict found={found} /> : <Hints />}</div>
     </div>
   )
 }
 
-function Findings({ found }: { found: Explanation }) {
+const MEANINGS = {
+  true: { tone: 'good', said: 'matches' },
+  false: { tone: 'bad', said: 'differs' },
+  undefined: { tone: 'calm', said: 'not checked' },
+} as const
+
+function Verdict({ found }: { found: Explanation }) {
   return (
     <Panel title="Findings">
       {found.valid ? (
@@ -58,26 +64,11 @@ function Findings({ found }: { found: Explanation }) {
       ) : (
         <Notice tone="bad" title="A receiver must reject this webhook." />
       )}
-      <ul className="mt-4 divide-y rounded-md border">
-        {found.parts.map(({ name, ok, text }) => {
-          const Icon = ok === undefined ? Minus : ok ? Check : X
-          const tone = ok === undefined ? 'text-ink-faint' : ok ? 'text-good' : 'text-bad'
-          return (
-            <li key={name} className="flex gap-2.5 px-3 py-2 text-sm">
-              <Icon className={`mt-0.5 size-4 shrink-0 ${tone}`} aria-hidden />
-              <div className="min-w-0">
-                <p className="font-medium">
-                  {name}
-                  <span className="sr-only">
-                    {ok === undefined ? ': not checked' : ok ? ': matches' : ': differs'}
-                  </span>
-                </p>
-                <p className="break-words text-ink-soft">{text}</p>
-              </div>
-            </li>
-          )
-        })}
-      </ul>
+      <div className="mt-4">
+        <Findings
+          findings={found.parts.map(({ name, ok, text }) => ({ ...MEANINGS[`${ok}`], name, text }))}
+        />
+      </div>
     </Panel>
   )
 }

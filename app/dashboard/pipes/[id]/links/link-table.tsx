@@ -14,7 +14,6 @@ export function LinkTable({ links, addresses }: Props) {
     <Table
       caption="Upload links"
       rows={links}
-      rowKey={({ id }) => id}
       columns={[
         ['Title', ({ title, senderId }) => <FilesOf senderId={senderId}>{title}</FilesOf>, NAME],
         ['Status', ({ state }) => <Status state={state} />],

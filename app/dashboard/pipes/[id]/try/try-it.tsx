@@ -1,16 +1,19 @@
 'use client'
 
 import { useEffect, useState, useSyncExternalStore } from 'react'
+import { useLive } from '#components/live/live.tsx'
+import { Facts } from '#components/ui/facts.tsx'
 import { Panel } from '#components/ui/panel.tsx'
+import { Status } from '#components/ui/status.tsx'
+import { TextLink } from '#components/ui/text-link.tsx'
 import { UploadDropzone, useUploadsOf } from '#packages/react/src/index.ts'
-import { takeTrialToken } from './actions.ts'
+import { lookAtTrial, type TrialResult, takeTrialToken } from './actions.ts'
 import '#packages/react/src/styles.css'
 import '#components/uploader/uploader.css'
 import { createUploader } from '#components/uploader/create-uploader.ts'
 import { isUnderWay } from '#components/uploader/wire.ts'
 import { WirePanel } from '#components/uploader/wire-panel.tsx'
 import { NetworkButtons } from './network-buttons.tsx'
-import { TrialOutcome, useTrial } from './trial-outcome.tsx'
 
 export function TryIt({ pipeId, endpoint }: { pipeId: string; endpoint: string }) {
   const [uploader] = useState(() =>
@@ -45,5 +48,47 @@ export function TryIt({ pipeId, endpoint }: { pipeId: string; endpoint: string }
         </Panel>
       </div>
     </div>
+  )
+}
+
+/** The live outcome on the receiving side: the object's key, the webhook, and the bytes saved by resuming. */
+function useTrial(fileId: string | undefined): TrialResult | undefined {
+  const [seen, setSeen] = useState<{ fileId: string; result: TrialResult | undefined }>()
+  useLive(`file:${fileId}`, !fileId, () => {
+    if (!fileId) return
+    const keep = (result: TrialResult | undefined) => setSeen({ fileId, result })
+    // If this fails while offline, it is repeated when the connection is back.
+    lookAtTrial(fileId).then(keep, () => undefined)
+  })
+  return seen?.fileId === fileId ? seen?.result : undefined
+}
+
+function TrialOutcome({ fileId, result }: { fileId: string; result: TrialResult }) {
+  const { status, key, delivery } = result
+  return (
+    <Panel title="On the server">
+      <Facts
+        facts={{
+          File: <Status state={status} />,
+          Object: <span className="break-all font-mono text-xs">{key}</span>,
+          Webhook: delivery ? (
+            <span className="flex flex-wrap items-center gap-2">
+              <Status state={delivery.state} />
+              {delivery.lastStatus && <span className="font-mono text-xs">{delivery.lastStatus}</span>}
+            </span>
+          ) : (
+            '–'
+          ),
+        }}
+      />
+      {/* Leaving this page interrupts the upload. */}
+      <TextLink
+        href={`/dashboard/files/${fileId}`}
+        target={status === 'uploading' ? '_blank' : undefined}
+        className="mt-3 inline-block text-sm"
+      >
+        Full timeline
+      </TextLink>
+    </Panel>
   )
 }

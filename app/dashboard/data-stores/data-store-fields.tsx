@@ -1,41 +1,21 @@
 'use client'
 
-import { type ReactNode, useState } from 'react'
-import { ActionForm } from '#components/ui/action-form.tsx'
+import { clsx } from 'clsx'
+import { useState } from 'react'
 import { CheckField, SelectField, TextField } from '#components/ui/field.tsx'
-import type { FormAction } from '#components/ui/form-state.ts'
 import { Summary } from '#components/ui/summary.tsx'
 import type { DataStore } from '#lib/workspace/data-stores/data-store.ts'
 import { Credentials, type ServerFacts } from './credentials.tsx'
-import { ProviderPicker } from './provider-picker.tsx'
 import type { FormPreset } from './provider-presets.ts'
 
-type Props<Data> = {
-  presets: FormPreset[]
-  server: ServerFacts
-  store?: DataStore
-  submit: string
-  action: FormAction<Data>
-  onDone?: (data: Data) => void
-  outcome?: (data: Data) => ReactNode
-  aside?: ReactNode
-}
+export type DataStoreFacts = { presets: FormPreset[]; server: ServerFacts; store?: DataStore | undefined }
 
-export function DataStoreForm<Data = undefined>(props: Props<Data>) {
-  const { presets, server, store, submit, action, onDone, outcome, aside } = props
+export function DataStoreFields({ presets, server, store }: DataStoreFacts) {
   const [provider, setProvider] = useState(store?.provider ?? 'aws')
   const preset = presets.find((one) => one.provider === provider)!
   const moved = store?.provider !== provider
   return (
-    <ActionForm
-      right="administer"
-      action={action}
-      submit={submit}
-      {...(onDone && { onDone })}
-      {...(outcome && { outcome })}
-      aside={aside}
-      className="flex flex-col gap-5"
-    >
+    <>
       <ProviderPicker presets={presets} value={provider} onChange={setProvider} />
       <div className="grid gap-4 sm:grid-cols-2">
         <TextField
@@ -131,7 +111,7 @@ export function DataStoreForm<Data = undefined>(props: Props<Data>) {
           )}
         </div>
       </details>
-    </ActionForm>
+    </>
   )
 }
 
@@ -153,5 +133,39 @@ function Encryption({ store }: { store: DataStore | undefined }) {
       />
       {type === 'SSE-KMS' && <TextField name="kmsKeyId" label="KMS key" defaultValue={keyId} mono />}
     </>
+  )
+}
+
+type Provider = FormPreset['provider']
+type PickerProps = { presets: FormPreset[]; value: Provider; onChange: (provider: Provider) => void }
+
+function ProviderPicker({ presets, value, onChange }: PickerProps) {
+  return (
+    <fieldset>
+      <legend className="mb-1.5 font-medium text-sm">Provider</legend>
+      <div className="grid grid-cols-2 gap-2 sm:grid-cols-3">
+        {presets.map(({ provider, label }) => (
+          <label
+            key={provider}
+            className={clsx(
+              'flex cursor-pointer items-center gap-2.5 rounded-md border px-3 py-2 text-sm max-sm:gap-2 max-sm:px-2.5 has-focus-visible:outline-2 has-focus-visible:outline-water',
+              provider === value
+                ? 'border-water bg-water-soft font-medium'
+                : 'border-line-strong bg-raised hover:bg-hover',
+            )}
+          >
+            <input
+              type="radio"
+              name="provider"
+              value={provider}
+              checked={provider === value}
+              onChange={() => onChange(provider)}
+              className="size-3.5 shrink-0 accent-(--water)"
+            />
+            <span className="min-w-0 leading-tight">{label}</span>
+          </label>
+        ))}
+      </div>
+    </fieldset>
   )
 }
