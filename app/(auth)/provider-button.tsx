@@ -22,10 +22,7 @@ export function ProviderButton({ provider, name, next }: Props) {
   )
 }
 
-/**
- * Uses a script, because our content security policy forbids forms that lead to another site. Returns false if the
- * provider cannot be reached.
- */
+/** By script, because our content security policy forbids forms that lead to another site. False if that fails. */
 export async function goToProvider(provider: ProviderId, next: string): Promise<boolean> {
   try {
     const { csrfToken } = await (await fetch('/api/auth/csrf')).json()

@@ -13,9 +13,7 @@ import { takeDemoToken } from './demo-token.ts'
 const SAMPLE_BYTES = 10_000_000
 const silent = { watch: () => () => {}, wire: () => SILENT }
 
-/**
- * A real upload to the demo bucket, over a connection that the visitor can cut. The uploader loads with the first file.
- */
+/** A real upload to the demo bucket, over a line that visitors can cut. The uploader loads with the first file. */
 export function LiveDemo({ endpoint }: { endpoint: string }) {
   const [uploader, setUploader] = useState<Uploader>()
   const [down, setDown] = useState(false)

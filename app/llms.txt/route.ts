@@ -2,10 +2,7 @@ import { getRuntime } from '#lib/platform/runtime.ts'
 import { ALL_PAGES, GUIDES } from '../(site)/docs/pages.ts'
 import { readDoc } from '../(site)/docs/read-doc.ts'
 
-/**
- * The documentation as a single text for language models. Guides are only linked, since each repeats the entire
- * uploader.
- */
+/** The documentation as one text for language models. Guides are only linked, since each repeats the uploader. */
 export async function GET(): Promise<Response> {
   const { config } = getRuntime()
   const texts = await Promise.all(

@@ -1,10 +1,7 @@
 import { clsx } from 'clsx'
 import Link from 'next/link'
 
-/**
- * The logo: a raised sluice gate with high water on one side and low water on the other. `public/favicon.svg` is the
- * same drawing.
- */
+/** The logo: a raised sluice gate between high and low water. `public/favicon.svg` is the same drawing. */
 export function Mark({ className = 'size-6' }: { className?: string }) {
   return (
     <svg viewBox="0 0 24 24" className={className} aria-hidden="true">

@@ -3,10 +3,7 @@ import type { Filter, Options } from '../ui/filter-bar.tsx'
 
 const DAY = /^\d{4}-\d\d-\d\d$/
 
-/**
- * From the start of one day to the end of another, in UTC. Invalid dates are passed through and rejected by
- * validation.
- */
+/** From the start of one day to the end of another, in UTC. Invalid dates are passed on, and fail validation. */
 export function dayRange({ from, to }: Record<string, string | undefined>): {
   since?: string
   until?: string

@@ -3,10 +3,7 @@ import type { ReactNode } from 'react'
 import { hrefOf } from '../shell/pager.tsx'
 import { buttonLook } from '../ui/button.tsx'
 
-/**
- * The bar between the filters and the list: totals on the left, actions for the entire list on the right. Its page uses
- * the full width.
- */
+/** Above a list: totals on the left, actions for the entire list on the right. Its page uses the full width. */
 export function ListBar({ children }: { children: ReactNode }) {
   return (
     <div data-list className="mb-2 flex min-h-8 flex-wrap items-center justify-end gap-2">

@@ -4,10 +4,7 @@ import { buttonLook } from '../ui/button.tsx'
 
 type Props = { code: string; title: string; children: ReactNode; action?: ReactNode }
 
-/**
- * Every page includes this component, so it is kept small. Its plain links reload everything, which is safest after an
- * error.
- */
+/** Part of every page, so it is kept small. Its plain links reload everything, which is safest after an error. */
 export function ErrorPage({ code, title, children, action }: Props) {
   return (
     <main id="main" className="mx-auto flex min-h-[80dvh] max-w-md flex-col justify-center px-5">

@@ -27,10 +27,7 @@ const KEYWORDS: Partial<Record<Language, string>> = {
 }
 const HASH_COMMENTS = new Set<Language>(['bash', 'python', 'ruby', 'php'])
 
-/**
- * Highlights strings, comments, keywords and numbers. That is enough for reading, and the browser has no highlighter to
- * load.
- */
+/** Strings, comments, keywords and numbers: enough for reading, and the browser has no highlighter to load. */
 export function highlight(code: string, language: Language): Piece[] {
   if (language === 'text') return [{ kind: '', text: code }]
   const words = new Set(

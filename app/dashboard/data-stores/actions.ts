@@ -54,10 +54,7 @@ async function create(runtime: Runtime, actor: Actor, input: DataStoreInput): Pr
   redirect(`/dashboard/data-stores/${store.id}`)
 }
 
-/**
- * Keys that do not work would end every upload in progress, so they only replace working ones if the user chose to save
- * them anyway.
- */
+/** Keys that do not work would end every upload in progress, so they only replace others if the user chose that. */
 export async function update(id: string, _previous: unknown, data: FormData) {
   return act<{ refused?: BucketCheck }>('administer', data, async (runtime, actor) => {
     // An empty field keeps the current credentials.

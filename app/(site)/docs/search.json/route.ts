@@ -12,10 +12,7 @@ export const dynamic = 'force-static'
 
 const ADDRESSES = { baseUrl: '{base_url}', uploadUrl: '{upload_url}' }
 
-/**
- * Guides contain too much code to index, and most of it is the same in each. Each error and setting is a section of its
- * own.
- */
+/** Guides contain too much code to index, mostly the same in each. Each error and setting is a section of its own. */
 const isSearched = (slug: string) => (token: MarkedToken) =>
   token.type === 'code'
     ? !slug.startsWith('guides/')

@@ -39,9 +39,7 @@ export async function erase(id: string, _previous: unknown, data: FormData) {
   })
 }
 
-/**
- * Immediately copies the object to a destination that is missing it, instead of waiting for the next attempt.
- */
+/** Immediately copies the object to a destination that is missing it, instead of waiting for the next attempt. */
 export async function repair(id: string, dataStoreId: string) {
   return act('operate', async (runtime, actor) => {
     await requestRepair(runtime, actor, { fileId: id, dataStoreId })

@@ -10,10 +10,7 @@ import { wishToConnect } from '../../../connecting.ts'
 
 const provider = z.enum(['github', 'google', 'oidc'])
 
-/**
- * The page then redirects to the provider. The password is required so that a stolen session cannot add a permanent way
- * in.
- */
+/** The page then redirects to the provider. The password keeps a stolen session from adding a permanent way in. */
 export async function connect(id: string, _previous: unknown, data: FormData) {
   return act('see', data, async (runtime, _actor, session) => {
     const chosen = providersOf(runtime.config).find((one) => one.id === id)

@@ -130,9 +130,7 @@ function NameField({ value }: { value: string }) {
   )
 }
 
-/**
- * Options that few people need. They are collapsed, except on the page for a new output, where the name comes first.
- */
+/** Options that few people need: collapsed, except on the page for a new output, where the name comes first. */
 function FurtherFields({ output, ofWorkspace, open }: FurtherProps) {
   const names = output?.headerNames ?? []
   const kinds = KINDS.filter(([kind]) => ofWorkspace || kind !== 'usage.threshold')
