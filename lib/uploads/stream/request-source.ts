@@ -3,6 +3,7 @@ import { freeBuffer } from '../../platform/kernel/free-buffer.ts'
 import { inThisRequest } from '../../platform/kernel/request-context.ts'
 import { isTracing } from '../../platform/tracing/span.ts'
 import type { ByteSource } from './pieces.ts'
+import { SlowReads } from './slow-reads.ts'
 
 /**
  * A client that sends nothing for this long is presumed gone, even if its connection is open. (Node's own limit is
@@ -34,6 +35,7 @@ export class RequestSource implements ByteSource {
   /** How the body ended. Some of its chunks may not have been taken yet. */
   #ended: 'end' | 'cut' | undefined
   #idle: NodeJS.Timeout | undefined
+  #slowReads: SlowReads | undefined
 
   constructor(body: IncomingMessage) {
     this.#body = body
@@ -51,6 +53,7 @@ export class RequestSource implements ByteSource {
       }),
     }
     this.#state = { kind: 'paused', taker }
+    this.#slowReads = SlowReads.of(this.#body)
     this.#listen()
     this.resume()
   }
@@ -81,6 +84,7 @@ export class RequestSource implements ByteSource {
     this.#body.off('data', this.#take)
     this.#untaken.length = 0
     this.#state = { kind: 'stopped' }
+    this.#slowReads?.stop()
   }
 
   get #flows(): boolean {
@@ -94,6 +98,7 @@ export class RequestSource implements ByteSource {
 
   readonly #take = (chunk: Buffer): void => {
     this.#idle?.refresh()
+    this.#slowReads?.read(chunk.length)
     this.#untaken.push(chunk)
     if (this.#flows) this.#deliver()
     else if (bytesOf(this.#untaken) >= EARLY_BYTES) this.#body.pause()
