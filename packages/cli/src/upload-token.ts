@@ -1,38 +1,14 @@
 import { createSluice, type Sluice } from '../../node/src/client.ts'
 import { SluiceError } from '../../node/src/sluice-error.ts'
+import { createTokens } from '../../react/src/tokens.ts'
 import { EXIT, Failure } from './command.ts'
 import { connect, isElsewhere, keepSettings, readKept, readSettings, trimmed } from './settings.ts'
 
-const RENEW_BEFORE_MS = 60_000
+export type Tokens = Pick<ReturnType<typeof createTokens>, 'take' | 'refuse'>
 
-export type UploadToken = { token: string; uploadUrl: string; expiresAt: string }
-export type Tokens = { take(): Promise<UploadToken>; refuse(token: string): void }
-
-/** One token for all files, renewed before it expires. Concurrent requests share one renewal. */
-export function tokensFor(pipeId: string, batch?: string): Tokens {
-  let current: Promise<UploadToken> | undefined
-  const issue = async () => (await sender()).issueToken({ pipeId, ...(batch && { batch }) })
-  return {
-    async take() {
-      current ??= issue()
-      try {
-        const found = await current
-        if (Date.parse(found.expiresAt) - Date.now() > RENEW_BEFORE_MS) return found
-        current = issue()
-        return await current
-      } catch (error) {
-        current = undefined
-        throw error
-      }
-    },
-    refuse(token) {
-      const refused = current
-      void refused?.then((found) => {
-        if (found.token === token && current === refused) current = undefined
-      })
-    },
-  }
-}
+/** One token for all files. */
+export const tokensFor = (pipeId: string, batch?: string): Tokens =>
+  createTokens(async () => (await sender()).issueToken({ pipeId, ...(batch && { batch }) }))
 
 /** This machine's Sender, created on first use. */
 export async function sender(): Promise<Sluice> {
