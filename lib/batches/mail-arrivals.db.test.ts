@@ -1,9 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { describeWithDatabase } from '../../test/support/databases.ts'
+import { addMember } from '../../test/support/people.ts'
 import { fileIdOf, metadata, tusCall, tusClient } from '../../test/support/tus-client.ts'
 import { createSite, type Site, serveUploads } from '../../test/support/upload-site.ts'
 import { createAccount } from '../identity/accounts/users.ts'
+import { auditQuery, listAudit } from '../identity/audit/list-audit.ts'
+import { removeMember } from '../identity/workspaces/members.ts'
 import { minutes } from '../platform/kernel/clock.ts'
 import { parseInput } from '../platform/kernel/parse-input.ts'
 import { type Mail, openMailJob } from '../platform/mail/mail.ts'
@@ -12,6 +15,7 @@ import {
   createUploadLink,
   deleteUploadLink,
   hashingPassword,
+  listUploadLinks,
 } from '../upload-links/manage-links.ts'
 import { openLink } from '../upload-links/open-link.ts'
 import { uploadLinkInput } from '../upload-links/upload-link.ts'
@@ -140,6 +144,19 @@ describeWithDatabase('an email about files that have arrived', (database) => {
     await seal()
     await completeBatches(unsent)
     expect(site.runtime.jobs).toEqual([])
+  })
+
+  it('is not addressed to members who have left, as the link and the audit log say', async () => {
+    const { runtime, actor } = site
+    const member = await addMember(runtime, site, 'developer')
+    const [theirs, other] = [await create(member.label, 'Theirs'), await create(actor.label)]
+    await removeMember(runtime, actor, member.id)
+    const { data } = await listUploadLinks(runtime, actor, { limit: 100 })
+    const addressOf = (link: { id: string }) => data.find(({ id }) => id === link.id)?.notifyEmail
+    expect([addressOf(theirs), addressOf(other)]).toEqual([null, actor.label])
+    const wanted = parseInput(auditQuery, { action: 'upload_link' })
+    const [change] = (await listAudit(runtime, actor, wanted)).data
+    expect(change).toMatchObject({ subjectLabel: 'Theirs', detail: { notifyEmail: null } })
   })
 
   it('is limited for each link', async () => {

@@ -15,7 +15,7 @@ export const newEmail = () => `guest-${++people}@people.example.com`
 /** Adds a person to a workspace. */
 export async function addMember(
   runtime: TestRuntime,
-  { workspaceId }: TestWorkspace,
+  { workspaceId }: Pick<TestWorkspace, 'workspaceId'>,
   role: Role,
 ): Promise<Actor & { id: string }> {
   const email = newEmail()

@@ -1,6 +1,6 @@
-import { and, desc, eq, lt, sql } from 'drizzle-orm'
+import { and, desc, eq, isNull, lt, sql } from 'drizzle-orm'
 import { z } from 'zod'
-import { members, users, workspaces } from '#drizzle/schema/index.ts'
+import { members, uploadLinks, users, workspaces } from '#drizzle/schema/index.ts'
 import { type Db, LIVE_CHANNEL, rows } from '../../platform/db/database.ts'
 import { type Page, type PageQuery, readCursor, toPage } from '../../platform/db/page.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
@@ -98,11 +98,29 @@ export async function removeMember(runtime: MailingRuntime, actor: Actor, userId
       .delete(members)
       .where(and(eq(members.workspaceId, now.workspaceId), eq(members.userId, userId)))
     await revokeKeys(inTx, actor, { madeBy: userId })
+    await stopNotifying(inTx, actor, member.email)
     await noteChange(inTx, actor, { action: leaves ? 'member.left' : 'member.removed', member })
     if (leaves) return
     const mail = removedMail(member.email, { workspace: member.workspace, by: actor.label })
     await enqueueMail(inTx, inTx.db, { kind: 'mail', mail: { ...mail, workspaceId: now.workspaceId } })
   })
+}
+
+/** Upload links only send emails to members. */
+async function stopNotifying(inTx: Pick<Runtime, 'db' | 'clock'>, actor: Actor, email: string) {
+  const changed = await inTx.db
+    .update(uploadLinks)
+    .set({ notifyEmail: null })
+    .where(
+      and(
+        eq(uploadLinks.workspaceId, actor.workspaceId),
+        eq(uploadLinks.notifyEmail, email),
+        isNull(uploadLinks.deletedAt),
+      ),
+    )
+    .returning({ subjectId: uploadLinks.id, subjectLabel: uploadLinks.title })
+  for (const link of changed)
+    await recordAudit(inTx, actor, { action: 'upload_link.changed', ...link, detail: { notifyEmail: null } })
 }
 
 type Affected = Row & { workspace: string }
