@@ -29,6 +29,8 @@ async function openSettings(browser: Browser, { baseUrl }: Sluice, demo: ReturnT
   return page
 }
 
+const middleOf = ({ y, height }: { y: number; height: number }) => y + height / 2
+
 async function change(dataDir: string, row: Partial<typeof linkHosts.$inferInsert>): Promise<void> {
   const { db, close } = await openDatabase({ dataDir }, { log: createLogger('silent'), share: true })
   await db.update(linkHosts).set(row)
@@ -93,6 +95,11 @@ test("a link on the workspace's own host uploads a file, and contacts no other h
   await expect(panel.getByRole('button', { name: /^Copy (name|value) of the / })).toHaveCount(4)
   await panel.getByRole('button', { name: 'Check now' }).click()
   await expect(panel.getByRole('alert')).toHaveText(/^There is no TXT record|did not answer/)
+  const [check, remove] = await Promise.all(
+    [/^Check now/, `Remove ${HOST}`].map((name) => panel.getByRole('button', { name }).boundingBox()),
+  )
+  expect(middleOf(remove!)).toBeCloseTo(middleOf(check!), 0)
+  expect(remove!.x).toBeGreaterThan(check!.x + check!.width)
   await expectAccessible(owner, 'a host name and its records')
 
   await change(folder.path, { verifiedAt: new Date() })

@@ -52,12 +52,14 @@ export function HostPanel({ host, verifiedAt, records, certificate }: Given) {
             <Records host={host} records={records} />
           )}
           {certificate && <Certificate {...certificate} />}
-          <div className="flex flex-wrap items-start gap-3">
+          {/* The buttons stay beside each other below the error of a failed check. */}
+          <div className="flex flex-wrap items-center gap-3 [&_[data-form-error]]:w-full">
             {(!verifiedAt || certificate?.fault) && (
               <ActionForm
                 right="administer"
                 action={checkHost}
                 submit="Check now"
+                className="contents"
                 icon={<Stethoscope aria-hidden />}
               />
             )}
