@@ -39,7 +39,7 @@ test('failing keys do not replace working ones unless the user saves them anyway
 
   // An upload that the bucket refuses is reported on every affected page, until the bucket accepts uploads again.
   const pipe = await api<{ id: string }>(demo, 'POST', '/pipes', {
-    name: 'Into nothing',
+    name: 'Into a refusing bucket',
     dataStoreId: store.id,
     source: { http: true },
   })

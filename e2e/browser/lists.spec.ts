@@ -202,6 +202,8 @@ test('the whole detail of a change is in the audit log', async ({ owner: page, d
     await page.setViewportSize({ width, height: 900 })
     await page.goto('/dashboard/settings/audit?action=pipe&search=Changed%20in%20detail')
     const row = page.getByRole('row').filter({ hasText: 'pipe.updated' })
+    await expect(row.getByTitle(`Changed in detail\n${id}`)).toBeVisible()
+    await expect(row.getByTitle('Demo key', { exact: true })).toBeVisible()
     await row.locator('summary').focus()
     await page.keyboard.press('Enter')
     const last = row.getByText('https://shop-8.example')

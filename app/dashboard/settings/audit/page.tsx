@@ -80,9 +80,16 @@ function AuditTable({ lines }: { lines: AuditLine[] }) {
         [
           'Item',
           ({ subjectLabel, subjectId }) => subjectLabel ?? subjectId ?? '–',
-          { ...LONG, hint: ({ subjectId }) => subjectId ?? undefined },
+          {
+            ...LONG,
+            hint: ({ subjectLabel, subjectId }) => [subjectLabel, subjectId].filter(Boolean).join('\n'),
+          },
         ],
-        ['Who', ({ actor }) => <Who actor={actor} />, { long: true, className: 'py-1.5' }],
+        [
+          'Who',
+          ({ actor }) => <Who actor={actor} />,
+          { long: true, className: 'py-1.5', hint: ({ actor }) => actor.label },
+        ],
         ['When', ({ at }) => <Time at={at} />, SOFT_NUMBER],
       ]}
     />
