@@ -1,5 +1,6 @@
 'use client'
 
+import type { LucideIcon } from 'lucide-react'
 import { useRouter } from 'next/navigation'
 import { useState } from 'react'
 import { ActionForm, type ActionFormProps } from './action-form.tsx'
@@ -12,7 +13,7 @@ export type FormDialogProps<Data> = ActionFormProps<Data> & {
   description?: string
   /** A string is the label of a button: a small one, as in the rows of a table, unless `look` says otherwise. */
   trigger: DialogTrigger | string | false
-  look?: Look
+  look?: Look & { icon?: LucideIcon }
   /** What that button is called where its label does not say what it acts on. */
   triggerLabel?: string
   /** For actions that create a secret, which a dialog of its own shows once. */

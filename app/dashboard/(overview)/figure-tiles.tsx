@@ -3,7 +3,7 @@ import Link from 'next/link'
 import { formatBytes, formatCount, formatDuration, formatPercent, formatUpTo } from '#components/format.ts'
 import { hrefOf } from '#components/shell/pager.tsx'
 import type { Figures, Range, Totals } from '#lib/dashboard/overview/read-figures.ts'
-import { RANGE_MINUTES } from './ranges.tsx'
+import { RANGES } from './ranges.tsx'
 
 type Props = { figures: Figures; range: Range; pipeId: string | undefined }
 type Tile = { title: string; value: string; text: string; href: string; tone?: 'bad' | 'warn' }
@@ -32,7 +32,7 @@ export function FigureTiles({ figures, range, pipeId }: Props) {
 const TONES = { plain: '', bad: 'text-bad', warn: 'text-warn' } as const
 
 function tilesOf({ figures: { total, before, medianMs, open }, range, pipeId }: Props): Tile[] {
-  const within = RANGE_MINUTES[range]
+  const within = RANGES[range].minutes
   const files = (query: Record<string, string>) => hrefOf('/dashboard/files', { ...query, pipeId })
   const webhooks = (state: string) => hrefOf('/dashboard/webhooks', { state, pipeId, within })
   const ended = total.transferred + total.lost

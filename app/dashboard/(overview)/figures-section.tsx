@@ -5,7 +5,7 @@ import { FilterBar } from '#components/ui/filter-bar.tsx'
 import { Panel } from '#components/ui/panel.tsx'
 import type { Figures, Range } from '#lib/dashboard/overview/read-figures.ts'
 import { FigureTiles } from './figure-tiles.tsx'
-import { RANGE_NAMES, RangePicker } from './ranges.tsx'
+import { RANGES, RangePicker } from './ranges.tsx'
 
 type Props = {
   figures: Figures
@@ -19,7 +19,7 @@ export function FiguresSection({ figures, range, pipeId, pipes }: Props) {
   const { slots } = figures
   const names = slotNames(range, slots)
   const hasEnded = slots.some(({ transferred, lost }) => transferred + lost > 0)
-  const span = `Last ${RANGE_NAMES[range]}, in UTC.`
+  const span = `Last ${RANGES[range].name}, in UTC.`
   return (
     <section aria-label="Figures">
       {pipes ? (
@@ -63,16 +63,13 @@ export function FiguresSection({ figures, range, pipeId, pipes }: Props) {
   )
 }
 
-/** The number of slots from one label below the chart to the next. */
-const EVERY: Record<Range, number> = { '24h': 6, '7d': 4, '30d': 7, '90d': 15 }
-
 /** Each slot's full name and its label below the chart, in UTC: with the time for hourly slots, otherwise the date. */
 function slotNames(range: Range, slots: { at: string }[]): { name: string; tick?: string }[] {
   const hourly = range === '24h' || range === '7d'
   const first = range === '7d' ? slots.findIndex(({ at }) => at.slice(11, 13) === '00') : 0
   return slots.map(({ at }, n) => {
     const atMs = Date.parse(at)
-    const named = n >= first && (n - first) % EVERY[range] === 0
+    const named = n >= first && (n - first) % RANGES[range].tickEvery === 0
     const tick = range === '24h' ? at.slice(11, 16) : formatShortDate(atMs)
     return {
       name: hourly ? `${formatDate(atMs)}, ${at.slice(11, 16)} UTC` : formatDate(atMs),

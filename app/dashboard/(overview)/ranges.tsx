@@ -3,23 +3,16 @@ import Link from 'next/link'
 import { hrefOf } from '#components/shell/pager.tsx'
 import type { Range } from '#lib/dashboard/overview/read-figures.ts'
 
-export const RANGE_NAMES: Record<Range, string> = {
-  '24h': '24 hours',
-  '7d': '7 days',
-  '30d': '30 days',
-  '90d': '90 days',
-}
-
-/** The ranges in minutes, as the list filters accept them. */
-export const RANGE_MINUTES: Record<Range, string> = {
-  '24h': '1440',
-  '7d': '10080',
-  '30d': '43200',
-  '90d': '129600',
+/** `minutes` as the list filters accept them; `tickEvery`, the number of slots from one label below a chart to the next. */
+export const RANGES: Record<Range, { name: string; minutes: string; tickEvery: number }> = {
+  '24h': { name: '24 hours', minutes: '1440', tickEvery: 6 },
+  '7d': { name: '7 days', minutes: '10080', tickEvery: 4 },
+  '30d': { name: '30 days', minutes: '43200', tickEvery: 7 },
+  '90d': { name: '90 days', minutes: '129600', tickEvery: 15 },
 }
 
 export function rangeOf(text: string | undefined): Range {
-  return text !== undefined && Object.hasOwn(RANGE_NAMES, text) ? (text as Range) : '24h'
+  return text !== undefined && Object.hasOwn(RANGES, text) ? (text as Range) : '24h'
 }
 
 export type RangeProps = { range: Range; path: string; query?: { pipeId: string | undefined } }
@@ -29,7 +22,7 @@ export function RangePicker({ range, path, query }: RangeProps) {
   return (
     <nav aria-label="Time range">
       <ul className="flex rounded-md border border-line-strong bg-raised p-px shadow-raised">
-        {Object.entries(RANGE_NAMES).map(([value, name]) => (
+        {Object.entries(RANGES).map(([value, { name }]) => (
           <li key={value}>
             <Link
               href={hrefOf(path, { ...query, range: value === '24h' ? undefined : value })}

@@ -11,19 +11,16 @@ const OPTIONAL = new Set([
 
 export const isOptional = (name: string): boolean => OPTIONAL.has(name)
 
-export function CheckedOperations({ check }: { check: Pick<BucketCheck, 'ok' | 'operations'> }) {
+/** What the check found, with the minimal policy and a lifecycle rule to paste into the provider's console. */
+export function CheckFindings({ check }: { check: Omit<BucketCheck, 'checkedAt'> }) {
+  const { policy, lifecycleRule } = check
   const findings = check.operations.map(({ name, ok, message: text }) => {
     const tone = ok ? 'good' : check.ok && isOptional(name) ? 'calm' : 'bad'
     return { name, tone, said: ok ? 'works' : 'does not work', text } as const
   })
-  return <Findings findings={findings} />
-}
-
-/** The minimal policy and a lifecycle rule, to paste into the provider's console. */
-export function LeastPolicy({ check }: { check: Pick<BucketCheck, 'policy' | 'lifecycleRule'> }) {
-  const { policy, lifecycleRule } = check
   return (
     <>
+      <Findings findings={findings} />
       {policy && <Folded title="The minimal policy for these keys" code={policy} />}
       {lifecycleRule && <Folded title="Lifecycle rule that removes what is left over" code={lifecycleRule} />}
     </>

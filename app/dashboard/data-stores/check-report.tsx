@@ -6,7 +6,7 @@ import { Time } from '#components/ui/time.tsx'
 import type { DataStore } from '#lib/workspace/data-stores/data-store.ts'
 import type { DataStoreState } from '#lib/workspace/data-stores/sealed-data-store.ts'
 import { check as runCheck } from './actions.ts'
-import { CheckedOperations, isOptional, LeastPolicy } from './check-findings.tsx'
+import { CheckFindings, isOptional } from './check-findings.tsx'
 import { CheckVerdict, TurnedOff } from './check-verdict.tsx'
 
 const isRefusedUse = ({ name, ok }: { name: string; ok: boolean }) => !ok && !isOptional(name)
@@ -53,8 +53,7 @@ export function CheckReport({ store, state }: { store: DataStore; state: DataSto
             </Notice>
           )}
           <CheckVerdict id={store.id} ok={check.ok} state={state} />
-          <CheckedOperations check={check} />
-          <LeastPolicy check={check} />
+          <CheckFindings check={check} />
         </div>
       )}
     </Panel>

@@ -6,7 +6,7 @@ import { Button } from '#components/ui/button.tsx'
 import type { FormAction } from '#components/ui/form-state.ts'
 import { Notice } from '#components/ui/notice.tsx'
 import type { BucketCheck } from '#drizzle/schema/index.ts'
-import { CheckedOperations, LeastPolicy } from './check-findings.tsx'
+import { CheckFindings } from './check-findings.tsx'
 import { type DataStoreFacts, DataStoreFields } from './data-store-fields.tsx'
 
 type Outcome = { refused?: BucketCheck }
@@ -67,8 +67,7 @@ function Refused({ check, kept }: { check: BucketCheck; kept: boolean }) {
         {kept && 'The previous settings are still in use. '}
         Fix the refused operations listed below, then check again.
       </Notice>
-      <CheckedOperations check={check} />
-      <LeastPolicy check={check} />
+      <CheckFindings check={check} />
     </>
   )
 }

@@ -1,7 +1,6 @@
 'use client'
 
 import { Plus, RefreshCw } from 'lucide-react'
-import { Button } from '#components/ui/button.tsx'
 import { SelectField, TextField } from '#components/ui/field.tsx'
 import { FormDialog } from '#components/ui/form-dialog.tsx'
 import { create, rotate } from './actions.ts'
@@ -14,13 +13,8 @@ export function CreateSender({ asked, button }: Props) {
       asked={{ now: asked, path: '/dashboard/senders' }}
       title="Create a Sender"
       description="A Sender is a backend that requests upload tokens, or a device that uploads."
-      trigger={
-        button && (
-          <Button tone="primary" icon={Plus}>
-            Create a Sender
-          </Button>
-        )
-      }
+      trigger={button && 'Create a Sender'}
+      look={{ tone: 'primary', icon: Plus }}
       action={create}
       submit="Create"
       secret={{
@@ -52,7 +46,8 @@ export function RotateSender({ id }: { id: string }) {
     <FormDialog
       title="Rotate the token"
       description="You get a new token. The current one stays valid during the overlap, so that your backends can switch."
-      trigger={<Button icon={RefreshCw}>Rotate</Button>}
+      trigger="Rotate"
+      look={{ icon: RefreshCw }}
       action={rotate.bind(null, id)}
       submit="Rotate"
       secret={{

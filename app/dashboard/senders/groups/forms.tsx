@@ -1,7 +1,6 @@
 'use client'
 
 import { Plus, RefreshCw } from 'lucide-react'
-import { Button } from '#components/ui/button.tsx'
 import { ConfirmDialog } from '#components/ui/confirm-dialog.tsx'
 import { SelectField, TextArea, TextField } from '#components/ui/field.tsx'
 import { FormDialog } from '#components/ui/form-dialog.tsx'
@@ -29,7 +28,8 @@ export function CreateMany({ groups }: { groups: Group[] }) {
     <FormDialog
       title="Create many Senders"
       description="One for each device, up to 1,000 at once. You get all tokens as a CSV file."
-      trigger={<Button>Create many</Button>}
+      trigger="Create many"
+      look={{}}
       action={createMany}
       submit="Create"
       secret={CREDENTIALS}
@@ -51,11 +51,8 @@ export function CreateGroup() {
   return (
     <FormDialog
       title="Create a group"
-      trigger={
-        <Button tone="primary" icon={Plus}>
-          Create a group
-        </Button>
-      }
+      trigger="Create a group"
+      look={{ tone: 'primary', icon: Plus }}
       action={create}
       submit="Create"
     >
@@ -70,7 +67,8 @@ export function GroupActions({ id, name, others }: Group & { others: Group[] }) 
       <FormDialog
         title="Rotate all tokens"
         description="You get a new token for each Sender in this group, as a CSV file."
-        trigger={<Button icon={RefreshCw}>Rotate all</Button>}
+        trigger="Rotate all"
+        look={{ icon: RefreshCw }}
         action={rotate.bind(null, id)}
         submit="Rotate"
         secret={CREDENTIALS}
@@ -79,14 +77,16 @@ export function GroupActions({ id, name, others }: Group & { others: Group[] }) 
       </FormDialog>
       <FormDialog
         title="Move all Senders"
-        trigger={<Button>Move all</Button>}
+        trigger="Move all"
+        look={{}}
         action={move.bind(null, id)}
         submit="Move"
       >
         <GroupField groups={others} label="To" hint="From the next request, the limits there apply." />
       </FormDialog>
       <ConfirmDialog
-        trigger={<Button tone="danger">Revoke all…</Button>}
+        trigger="Revoke all…"
+        look={{ tone: 'danger' }}
         title={`Revoke all Senders in ${name}`}
         name={name}
         confirm="Revoke these Senders"

@@ -1,7 +1,6 @@
 'use client'
 
 import { Plus } from 'lucide-react'
-import { Button } from '#components/ui/button.tsx'
 import { ConfirmDialog } from '#components/ui/confirm-dialog.tsx'
 import { PasswordField, SelectField, TextField } from '#components/ui/field.tsx'
 import { FormDialog } from '#components/ui/form-dialog.tsx'
@@ -16,11 +15,8 @@ export function CreateKey({ hasPassword, asked, scopes }: Props) {
       asked={{ now: asked, path: '/dashboard/settings/keys' }}
       title="Create an account key"
       description="The key never has more rights than you have. Store it where only your own programs can read it."
-      trigger={
-        <Button tone="primary" icon={Plus}>
-          Create a key
-        </Button>
-      }
+      trigger="Create a key"
+      look={{ tone: 'primary', icon: Plus }}
       action={createKey}
       submit="Create"
       secret={{

@@ -1,7 +1,6 @@
 'use client'
 
 import { UserPlus } from 'lucide-react'
-import { Button } from '#components/ui/button.tsx'
 import { ConfirmDialog } from '#components/ui/confirm-dialog.tsx'
 import { SelectField, TextField } from '#components/ui/field.tsx'
 import { FormDialog } from '#components/ui/form-dialog.tsx'
@@ -19,11 +18,8 @@ export function InviteMember({ roles, unsent }: { roles: string[]; unsent: strin
     <FormDialog
       title="Invite a member"
       description={`They ${unsent ? 'need' : 'receive an email with'} a link that works once, within seven days, and only for their address. ${unsent ?? ''}`}
-      trigger={
-        <Button tone="primary" icon={UserPlus}>
-          Invite
-        </Button>
-      }
+      trigger="Invite"
+      look={{ tone: 'primary', icon: UserPlus }}
       action={inviteMember}
       submit={unsent ? 'Create the invitation' : 'Send the invitation'}
     >

@@ -1,14 +1,11 @@
 'use client'
 
 import { Plus } from 'lucide-react'
-import { ActionForm } from '#components/ui/action-form.tsx'
-import { Button } from '#components/ui/button.tsx'
-import { ConfirmDialog } from '#components/ui/confirm-dialog.tsx'
 import { CheckField, SelectField, TextArea, TextField } from '#components/ui/field.tsx'
 import { FormDialog } from '#components/ui/form-dialog.tsx'
 import { SizeField } from '#components/ui/size-field.tsx'
 import type { UploadLink } from '#lib/upload-links/upload-link.ts'
-import { changeLink, createLink, deleteLink, switchLink } from './actions.ts'
+import { changeLink, createLink } from './actions.ts'
 
 type Mailed = {
   /** Whom the server can send emails to. */
@@ -23,13 +20,8 @@ export function CreateLink({ pipeId, asked, button, addresses }: Props) {
       asked={{ now: asked, path: `/dashboard/pipes/${pipeId}/links` }}
       title="Create an upload link"
       description="People who open the link can upload to this Pipe without an account."
-      trigger={
-        button && (
-          <Button tone="primary" icon={Plus}>
-            Create a link
-          </Button>
-        )
-      }
+      trigger={button && 'Create a link'}
+      look={{ tone: 'primary', icon: Plus }}
       action={createLink.bind(null, pipeId)}
       submit="Create"
       secret={{
@@ -143,36 +135,5 @@ function LinkFields({ link, addresses }: Mailed & { link?: UploadLink }) {
         </>
       )}
     </>
-  )
-}
-
-export function SwitchLink({ link: { id, title, state } }: { link: UploadLink }) {
-  const isClosed = state === 'closed'
-  return (
-    <ActionForm
-      action={switchLink.bind(null, id, !isClosed)}
-      submit={isClosed ? 'Reopen' : 'Close'}
-      about={` ${title}`}
-      submitSize="sm"
-      submitTone="quiet"
-      className="relative inline-flex"
-    />
-  )
-}
-
-export function DeleteLink({ link: { id, title } }: { link: UploadLink }) {
-  return (
-    <ConfirmDialog
-      trigger="Delete"
-      title={`Delete ${title}`}
-      name={title}
-      confirm="Delete this link"
-      action={deleteLink.bind(null, id)}
-    >
-      <p>
-        The link stops working, and its uploads in progress stop. Files that have arrived are kept. To let
-        uploads finish, close the link instead.
-      </p>
-    </ConfirmDialog>
   )
 }

@@ -1,11 +1,14 @@
 import Link from 'next/link'
 import { formatBytes, formatCount } from '#components/format.ts'
+import { ActionForm } from '#components/ui/action-form.tsx'
+import { ConfirmDialog } from '#components/ui/confirm-dialog.tsx'
 import { IfMay } from '#components/ui/rights.tsx'
 import { Status } from '#components/ui/status.tsx'
 import { ACTIONS, NAME, NUMBER, SOFT, Table } from '#components/ui/table.tsx'
 import { Time } from '#components/ui/time.tsx'
 import type { UploadLink } from '#lib/upload-links/upload-link.ts'
-import { DeleteLink, EditLink, SwitchLink } from './forms.tsx'
+import { deleteLink, switchLink } from './actions.ts'
+import { EditLink } from './forms.tsx'
 
 type Props = { links: UploadLink[]; addresses: string[] }
 
@@ -39,12 +42,32 @@ function FilesOf({ senderId, children }: { senderId: string; children: string })
 }
 
 function Actions({ link, addresses }: Omit<Props, 'links'> & { link: UploadLink }) {
+  const { id, title, state } = link
+  const isClosed = state === 'closed'
   return (
     <IfMay right="build">
       <span className="inline-flex items-center gap-1">
-        <SwitchLink link={link} />
+        <ActionForm
+          action={switchLink.bind(null, id, !isClosed)}
+          submit={isClosed ? 'Reopen' : 'Close'}
+          about={` ${title}`}
+          submitSize="sm"
+          submitTone="quiet"
+          className="relative inline-flex"
+        />
         <EditLink link={link} addresses={addresses} />
-        <DeleteLink link={link} />
+        <ConfirmDialog
+          trigger="Delete"
+          title={`Delete ${title}`}
+          name={title}
+          confirm="Delete this link"
+          action={deleteLink.bind(null, id)}
+        >
+          <p>
+            The link stops working, and its uploads in progress stop. Files that have arrived are kept. To let
+            uploads finish, close the link instead.
+          </p>
+        </ConfirmDialog>
       </span>
     </IfMay>
   )
