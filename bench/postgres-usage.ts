@@ -12,13 +12,26 @@ export function cpuOfPostgres(backend: number): () => number {
   const postmaster = statusOf(backend)!.parent
   return () => {
     const own = statusOf(postmaster)!
-    const children = readdirSync('/proc')
-      .filter((name) => /^\d+$/.test(name))
-      .flatMap((name) => statusOf(Number(name)) ?? [])
-      .filter(({ parent }) => parent === postmaster)
-    return children.reduce((sum, { cpu }) => sum + cpu, own.cpu + own.cpuOfEnded)
+    return childrenOf(postmaster).reduce((sum, { cpu }) => sum + cpu, own.cpu + own.cpuOfEnded)
   }
 }
+
+/** The memory of all processes of a PostgreSQL server, in which each page that they share counts once. */
+export function memoryOfPostgres(backend: number): number {
+  const postmaster = statusOf(backend)!.parent
+  return childrenOf(postmaster).reduce((sum, { pid }) => sum + pssOf(pid), pssOf(postmaster))
+}
+
+/** A process's share of the memory that it uses: a page that it shares with another process counts half. */
+export function pssOf(pid: number): number {
+  return Number(read(pid, 'smaps_rollup').match(/^Pss:\s+(\d+)/m)?.[1] ?? 0) * 1024
+}
+
+const childrenOf = (postmaster: number) =>
+  readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((name) => statusOf(Number(name)) ?? [])
+    .filter(({ parent }) => parent === postmaster)
 
 /** The resource usage of any process on this machine. */
 export function usageOf(pid: number): Usage {
@@ -36,6 +49,7 @@ function statusOf(pid: number) {
     .map(Number)
   const [user, system, endedUser, endedSystem] = fields.slice(11, 15) as [number, number, number, number]
   return {
+    pid,
     parent: fields[1]!,
     cpu: (user + system) / TICKS,
     cpuOfEnded: (endedUser + endedSystem) / TICKS,

@@ -1,6 +1,12 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pointWebhookAtInbox } from '#lib/dashboard/demo/ensure-demo.ts'
 import { createAccount } from '#lib/identity/accounts/users.ts'
 import type { DatabaseHandle } from '#lib/platform/db/database.ts'
+import { readPlace } from '#lib/platform/db/embedded/database-folder.ts'
 import { openPostgres } from '#lib/platform/db/open-postgres.ts'
+import { newWebhookSecret } from '#lib/platform/kernel/ids.ts'
 import { parseInput } from '#lib/platform/kernel/parse-input.ts'
 import { createDataStore } from '#lib/workspace/data-stores/create-data-store.ts'
 import { dataStoreInput } from '#lib/workspace/data-stores/data-store.ts'
@@ -11,7 +17,7 @@ import { issueToken } from '#lib/workspace/tokens/issue-token.ts'
 import { tokenInput } from '#lib/workspace/tokens/token.ts'
 import { createDatabase } from '../test/support/postgres.ts'
 import { testRuntime } from '../test/support/runtime.ts'
-import { MALLOC, NODE_FLAGS } from '../test/support/sluice.ts'
+import { MALLOC, NODE_FLAGS, PRELOADED } from '../test/support/sluice.ts'
 import { makeReady } from '../test/support/workspace.ts'
 import type { Target } from './load.ts'
 import { type Measured, startMeasured } from './processes.ts'
@@ -40,37 +46,48 @@ export async function startSluiceNode(
 ): Promise<SluiceNode> {
   const { url: databaseUrl, drop } = await createDatabase(postgresUrl)
   const env = {
-    PORT: '0',
     HOST: '127.0.0.1',
     BASE_URL: `${settings.TLS_CERT_FILE ? 'https' : 'http'}://127.0.0.1:0`,
     ROLES: 'upload',
     ...MALLOC,
     DATABASE_URL: databaseUrl,
     ...settings,
-    FREE_TIER_BYTES: '0',
-    ALLOWED_PRIVATE_HOSTS: '*',
-    LOG_LEVEL: 'warn',
-    ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
-    AUTH_SECRET: 'a secret of thirty-two characters',
+    ...SETTINGS,
     UPLOAD_MEMORY_BYTES: String(MEMORY_BYTES),
   }
   const node = await startMeasured(program, env, NODE_FLAGS)
   const database = openPostgres({ address: databaseUrl })
-  const { pipeId, senderToken, token } = await addPipe(database, { ...bucket, endpoint: sinkUrl })
   return {
-    node,
-    pipeId,
-    senderToken,
-    target: {
-      collection: `${node.url}/pipes/${pipeId}/files/`,
-      headers: { Authorization: `Bearer ${token}` },
-    },
-    database,
-    async drop() {
-      await database.close()
-      await drop()
-    },
+    ...(await furnish(node, database, { ...bucket, endpoint: sinkUrl })),
+    drop: () => close(database, drop),
   }
+}
+
+/**
+ * Starts what `npm start` does: all roles in one process, with its own PostgreSQL. Its Pipe has a webhook, like that of
+ * the demo workspace.
+ */
+export async function startDefault(sinkUrl: string): Promise<SluiceNode> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'sluice-bench-'))
+  const env = { ...SETTINGS, DATA_DIR: dataDir }
+  const node = await startMeasured('../scripts/start.ts', env, [...PRELOADED, ...NODE_FLAGS])
+  const database = openPostgres({ address: readPlace(join(dataDir, 'db')), maxConnections: 2 })
+  const site = await furnish(node, database, { ...S3_BUCKET, endpoint: sinkUrl }, { withInbox: true })
+  return { ...site, drop: () => close(database, async () => rmSync(dataDir, { recursive: true })) }
+}
+
+const SETTINGS = {
+  PORT: '0',
+  FREE_TIER_BYTES: '0',
+  ALLOWED_PRIVATE_HOSTS: '*',
+  LOG_LEVEL: 'warn',
+  ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
+  AUTH_SECRET: 'a secret of thirty-two characters',
+}
+
+async function close(database: DatabaseHandle, drop: () => Promise<void>): Promise<void> {
+  await database.close()
+  await drop()
 }
 
 const S3_BUCKET = {
@@ -81,8 +98,14 @@ const S3_BUCKET = {
   secretAccessKey: 'secret',
 }
 
-async function addPipe(database: DatabaseHandle, bucket: object) {
-  const runtime = { ...testRuntime(database), clock: { now: () => Date.now() } }
+async function furnish(
+  node: Measured,
+  database: DatabaseHandle,
+  bucket: object,
+  { withInbox = false } = {},
+): Promise<Omit<SluiceNode, 'drop'>> {
+  const own = testRuntime(database, { BASE_URL: node.url })
+  const runtime = { ...own, clock: { now: () => Date.now() } }
   const account = { email: 'bench@example.com', passwordHash: null, emailVerified: true }
   const { userId, workspaceId } = await createAccount(runtime, account)
   const actor = { workspaceId, kind: 'user', id: userId, label: 'bench', role: 'owner' } as const
@@ -91,8 +114,14 @@ async function addPipe(database: DatabaseHandle, bucket: object) {
   await makeReady(runtime.db, dataStore)
   const fields = { name: 'Bench', dataStoreId: dataStore.id, source: { http: true } }
   const pipe = await createPipe(runtime, actor, parseInput(pipeInput, fields))
+  if (withInbox)
+    await pointWebhookAtInbox(runtime, { workspaceId, pipeId: pipe.id, secret: newWebhookSecret() })
   const sender = await createSender(runtime, actor, { name: 'Bench' })
   const input = parseInput(tokenInput, { pipeId: pipe.id, expiresIn: 86_400 })
   const { token } = await issueToken(runtime, sender.token, input)
-  return { pipeId: pipe.id, senderToken: sender.token, token }
+  const target = {
+    collection: `${node.url}/pipes/${pipe.id}/files/`,
+    headers: { Authorization: `Bearer ${token}` },
+  }
+  return { node, pipeId: pipe.id, senderToken: sender.token, target, database }
 }

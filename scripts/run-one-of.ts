@@ -8,8 +8,7 @@ import { misused } from './read-options.ts'
 export const PROGRAMS: Record<string, Record<string, string>> = {
   bench: {
     tusd: 'bench/tusd/run.ts',
-    azure: 'bench/azure.ts',
-    sha256: 'bench/sha256.ts',
+    costs: 'bench/costs.ts',
     kit: 'bench/kit.ts',
     growth: 'bench/growth/run.ts',
     capacity: 'bench/capacity/run.ts',

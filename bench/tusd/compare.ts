@@ -1,6 +1,6 @@
 import { closeIdle, percentile } from '../load.ts'
 import type { Finding, Value } from '../report.ts'
-import type { Contender, Name, Way } from './line-up.ts'
+import { BY_DEFAULT, type Contender, type Name, type Way } from './line-up.ts'
 import { type Load, PIPES } from './loads.ts'
 
 /** Medians, and the minimum and maximum CPU of a round, including PostgreSQL's. */
@@ -51,12 +51,13 @@ const sum = ({ cpu, database }: Round) => cpu + database
 
 async function once(
   { amount, unit, run }: Load,
-  { name, target, usage, database }: Contender,
+  { name, target, usage, database, settled }: Contender,
 ): Promise<Round> {
   closeIdle()
   const [before, databaseBefore, startedAt] = [await usage(), database(), performance.now()]
   await run(target, name)
   const seconds = (performance.now() - startedAt) / 1000
+  await settled()
   return {
     cpu: ((await usage()).cpuSeconds - before.cpuSeconds) / amount,
     database: (database() - databaseBefore) / amount,
@@ -66,12 +67,13 @@ async function once(
 
 export function judge(
   way: Way,
-  { what, unit, most, mostOfBare, mostOfFloor }: Load,
+  { what, unit, most: mostAlone, mostByDefault, mostOfBare, mostOfFloor }: Load,
   taken: Map<Name, Figures>,
 ): Finding {
   const all = [...taken]
   const [ours, theirs] = [taken.get('Sluice')!, taken.get('tusd')!]
   const times = sum(ours) / sum(theirs)
+  const most = way === BY_DEFAULT ? mostByDefault : mostAlone
   const limits: [string, number | undefined, Figures | undefined][] = [
     ["bare's", way === 'plain HTTP' ? undefined : mostOfBare, taken.get('bare')],
     ["the floor's", mostOfFloor, taken.get('floor')],
