@@ -24,7 +24,6 @@ const PUBLIC = [
   '(auth)/**',
   '(site)/**',
   'api/auth/**',
-  'api/inbox/**',
   'u/**',
   // Covered by lib/api/rights.db.test.ts, which goes through the table of operations.
   'api/v1/**',

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
+import { createInbox } from '../dashboard/inbox.ts'
 import { invariant } from '../platform/kernel/errors.ts'
 import type { Runtime } from '../platform/runtime.ts'
 import { type ApiRequest, answerRequest } from './answer-request.ts'
@@ -17,12 +18,20 @@ export async function handleApiRequest(
   return new Response(text.pipeThrough(new TextEncoderStream()), head)
 }
 
-/** Handles the requests that the front door does not pass to Next.js, just as the route handlers would. */
+const INBOX = '/api/inbox/'
+
+/** Handles the requests that the front door does not pass to Next.js. */
 export function createApiHandler(
   runtime: Runtime,
 ): (req: IncomingMessage, res: ServerResponse) => Promise<void> {
+  const inbox = createInbox(runtime)
   return async (req, res) => {
-    const { status, headers, body } = await answerRequest(runtime, toApiRequest(req))
+    const path = req.url!.split('?', 1)[0]!
+    const request = toApiRequest(req)
+    const answering = path.startsWith(INBOX)
+      ? inbox(request, path.slice(INBOX.length))
+      : answerRequest(runtime, request)
+    const { status, headers, body } = await answering
     invariant(body === null || typeof body === 'string', 'streams are served by the route handlers')
     const length = body === null ? {} : { 'Content-Length': String(Buffer.byteLength(body)) }
     res.writeHead(status, { ...headers, ...length }).end(body ?? undefined)

@@ -1,10 +1,10 @@
-import { and, type Column, desc, eq, lt, or, type SQL, sql } from 'drizzle-orm'
+import { and, type Column, desc, eq, or, type SQL, sql } from 'drizzle-orm'
 import { inboxMessages, webhookOutputs, workspaces } from '#drizzle/schema/index.ts'
 import type { Actor } from '../identity/audit/record-audit.ts'
-import type { Db } from '../platform/db/database.ts'
+import { type Db, rows } from '../platform/db/database.ts'
 import { GATHER_WRITES_MS, inGroups } from '../platform/db/in-groups.ts'
 import { toProblem } from '../platform/http/problem.ts'
-import { readBytes } from '../platform/http/read-request.ts'
+import { type IncomingBody, readBytes } from '../platform/http/read-request.ts'
 import { SluiceError } from '../platform/kernel/errors.ts'
 import { isPipeId, uuidv7 } from '../platform/kernel/ids.ts'
 import type { Runtime } from '../platform/runtime.ts'
@@ -25,86 +25,114 @@ const HEADERS = [
 
 const isInboxKey = (text: string) => /^[\w-]{32}$/.test(text)
 
-type Received = { headers: Headers; body: string }
-
-async function receiveMessage(
-  { db, clock, vault }: Pick<Runtime, 'db' | 'clock' | 'vault'>,
-  inboxKey: string,
-  { headers: all, body }: Received,
-): Promise<void> {
-  const [workspace] = isInboxKey(inboxKey)
-    ? await db.select({ id: workspaces.id }).from(workspaces).where(eq(workspaces.inboxKey, inboxKey))
-    : []
-  if (!workspace) throw new SluiceError('not_found', 'There is no inbox at this address.')
-  const headers = Object.fromEntries(
-    HEADERS.flatMap((name) => (all.has(name) ? [[name, all.get(name)!]] : [])),
-  )
-  const now = clock.now()
-  const outputs = await possibleSenders(db, { workspaceId: workspace.id, inboxKey }, body)
-  const secrets = outputs.flatMap((output) => openSecrets(vault, output, now))
-  const verdict = verifyWebhook({ headers, body }, secrets, now)
-  for (const [which, finding] of Object.entries(verdict)) {
-    if (finding !== 'valid')
-      throw new SluiceError('forbidden', `The ${which} signature is not valid: ${finding}.`)
-  }
-  await storeOf(db)({
-    id: uuidv7(now),
-    workspaceId: workspace.id,
-    webhookId: headers['webhook-id'],
-    headers,
-    body,
-    createdAt: new Date(now),
-  })
+type Received = {
+  inboxKey: string
+  headers: Record<string, string>
+  body: string
+  pipeId: string | undefined
 }
-
-type Message = typeof inboxMessages.$inferInsert
-
-const stores = new WeakMap<Db, (message: Message) => Promise<void>>()
+type InboxRuntime = Pick<Runtime, 'db' | 'clock' | 'vault' | 'config' | 'log'>
 
 /**
- * Under load, a workspace's messages are stored in groups: alone, each would delete the oldest one, and wait for the
- * others that delete it as well.
+ * The inbox is a webhook receiver inside Sluice, for users whose own receiver is not running yet, and for the demo. It
+ * behaves as receivers should: it only accepts webhooks signed by the workspace's own outputs. Under load, an inbox
+ * verifies and stores its webhooks in groups: each alone would take four statements.
  */
-function storeOf(db: Db): (message: Message) => Promise<void> {
-  const store =
-    stores.get(db) ??
-    inGroups((messages: Message[]) => storeAll(db, messages), {
-      most: KEPT,
-      keyOf: ({ workspaceId }) => workspaceId,
-      gatherMs: GATHER_WRITES_MS,
-    })
-  stores.set(db, store)
-  return store
+export function createInbox(runtime: InboxRuntime) {
+  const receive = inGroups((received: Received[]) => receiveAll(runtime, received), {
+    most: KEPT,
+    keyOf: ({ inboxKey }) => inboxKey,
+    gatherMs: GATHER_WRITES_MS,
+  })
+  return async (request: IncomingBody, inboxKey: string) => {
+    try {
+      if (!isInboxKey(inboxKey)) throw noInbox()
+      const body = (await readBytes(request)).toString('utf8')
+      const fault = await receive({
+        inboxKey,
+        headers: headersOf(request),
+        body,
+        pipeId: pipeIdIn(body),
+      })
+      if (fault) throw fault
+      return { status: 204, headers: { 'Cache-Control': 'no-store' }, body: null }
+    } catch (error) {
+      const { status, headers, body } = toProblem(error, runtime.config.baseUrl)
+      if (status >= 500) runtime.log.error({ err: error }, 'the inbox failed')
+      return { status, headers, body }
+    }
+  }
 }
 
-async function storeAll(db: Db, messages: Message[]): Promise<undefined[]> {
-  await db.transaction(async (tx) => {
-    await tx.insert(inboxMessages).values(messages)
-    await dropOldest(tx, messages[0]!.workspaceId)
+const noInbox = () => new SluiceError('not_found', 'There is no inbox at this address.')
+
+const headersOf = ({ headers }: IncomingBody): Record<string, string> =>
+  Object.fromEntries(
+    HEADERS.flatMap((name) => {
+      const value = headers.get(name)
+      return value === null ? [] : [[name, value]]
+    }),
+  )
+
+/** Returns, for each webhook, why it is rejected, if it is. */
+async function receiveAll(
+  { db, clock, vault }: InboxRuntime,
+  received: Received[],
+): Promise<(SluiceError | undefined)[]> {
+  const now = clock.now()
+  const found = await possibleSenders(db, received)
+  const workspaceId = found[0]?.workspaceId
+  if (!workspaceId) return received.map(noInbox)
+  const outputs = found.flatMap(({ output }) =>
+    output ? [{ ...output, secrets: openSecrets(vault, output, now) }] : [],
+  )
+  const faults = received.map((one) => {
+    const mayHaveSent = senderOf(one, workspaceId)
+    return faultOf(one, outputs.filter(mayHaveSent), now)
   })
-  return messages.map(() => undefined)
+  const accepted = received.filter((_, at) => !faults[at])
+  if (accepted.length > 0) await store(db, workspaceId, accepted, now)
+  return faults
+}
+
+function faultOf(
+  { headers, body }: Received,
+  outputs: { secrets: string[] }[],
+  now: number,
+): SluiceError | undefined {
+  if (outputs.length === 0)
+    return new SluiceError('forbidden', "This inbox only accepts webhooks from its own workspace's outputs.")
+  const secrets = outputs.flatMap((output) => output.secrets)
+  const wrong = Object.entries(verifyWebhook({ headers, body }, secrets, now)).find(
+    ([, finding]) => finding !== 'valid',
+  )
+  return wrong && new SluiceError('forbidden', `The ${wrong[0]} signature is not valid: ${wrong[1]}.`)
 }
 
 /**
- * The outputs that may have sent this body: those of the workspace, and those of the Pipe that it names. Some events,
- * such as `data_store.failing`, name no Pipe, so any output with this inbox's address may have sent them. The signature
+ * The outputs that may have sent a body: those of the workspace, and those of the Pipe that it names. Some events, such
+ * as `data_store.failing`, name no Pipe, so any output with this inbox's address may have sent them. The signature
  * proves which one did.
  */
-async function possibleSenders(
-  db: Db,
-  { workspaceId, inboxKey }: { workspaceId: string; inboxKey: string },
-  body: string,
-) {
-  const pipeId = pipeIdIn(body)
-  const sender = pipeId ? eq(webhookOutputs.scope, pipeId) : endsWith(webhookOutputs.url, inboxPath(inboxKey))
-  const outputs = await db
-    .select()
-    .from(webhookOutputs)
-    .where(
-      and(eq(webhookOutputs.workspaceId, workspaceId), or(sender, eq(webhookOutputs.scope, workspaceId))),
-    )
-  if (outputs.length > 0) return outputs
-  throw new SluiceError('forbidden', "This inbox only accepts webhooks from its own workspace's outputs.")
+const senderOf =
+  ({ inboxKey, pipeId }: Received, workspaceId: string) =>
+  ({ scope, url }: { scope: string | null; url: string }) =>
+    scope === workspaceId || (pipeId ? scope === pipeId : url.endsWith(inboxPath(inboxKey)))
+
+/** Returns the inbox's workspace with all outputs that may have sent one of these, or with none. */
+function possibleSenders(db: Db, received: Received[]) {
+  const [{ inboxKey }] = received as [Received]
+  const pipeIds = JSON.stringify([...new Set(received.flatMap(({ pipeId }) => pipeId ?? []))])
+  const scopes = sql`array(select json_array_elements_text(${pipeIds}::json)) || ${workspaces.id}::text`
+  const isSender = or(
+    sql`${webhookOutputs.scope} = any (${scopes})`,
+    received.every(({ pipeId }) => pipeId) ? undefined : endsWith(webhookOutputs.url, inboxPath(inboxKey)),
+  )
+  return db
+    .select({ workspaceId: workspaces.id, output: webhookOutputs })
+    .from(workspaces)
+    .leftJoin(webhookOutputs, and(eq(webhookOutputs.workspaceId, workspaces.id), isSender))
+    .where(eq(workspaces.inboxKey, inboxKey))
 }
 
 const endsWith = (column: Column, text: string): SQL => sql`right(${column}, ${text.length}) = ${text}`
@@ -118,36 +146,26 @@ function pipeIdIn(body: string): string | undefined {
   }
 }
 
-async function dropOldest(tx: Db, workspaceId: string): Promise<void> {
-  const mine = eq(inboxMessages.workspaceId, workspaceId)
-  const oldestKept = tx
-    .select({ id: inboxMessages.id })
-    .from(inboxMessages)
-    .where(mine)
-    .orderBy(desc(inboxMessages.id))
-    .limit(1)
-    .offset(KEPT - 1)
-  await tx.delete(inboxMessages).where(and(mine, lt(inboxMessages.id, sql`${oldestKept}`)))
-}
-
-/**
- * The inbox is a webhook receiver inside Sluice, for users whose own receiver is not running yet, and for the demo. It
- * behaves as receivers should: it only accepts webhooks signed by the workspace's own outputs.
- */
-export async function handleInboxRequest(
-  runtime: Runtime,
-  request: Request,
-  inboxKey: string,
-): Promise<Response> {
-  try {
-    const bytes = await readBytes(request)
-    await receiveMessage(runtime, inboxKey, { headers: request.headers, body: bytes.toString('utf8') })
-    return new Response(null, { status: 204, headers: { 'Cache-Control': 'no-store' } })
-  } catch (error) {
-    const { status, headers, body } = toProblem(error, runtime.config.baseUrl)
-    if (status >= 500) runtime.log.error({ err: error }, 'the inbox failed')
-    return new Response(body, { status, headers })
-  }
+/** Stores the webhooks, and deletes all that are no longer among the latest. */
+async function store(db: Db, workspaceId: string, accepted: Received[], now: number): Promise<void> {
+  const messages = accepted.map(({ headers, body }) => ({
+    id: uuidv7(now),
+    webhook_id: headers['webhook-id'],
+    headers,
+    body,
+  }))
+  await rows(
+    db,
+    sql`with stored as (
+      insert into inbox_messages (id, workspace_id, webhook_id, headers, body, created_at)
+      select id, ${workspaceId}::uuid, webhook_id, headers, body, ${new Date(now).toISOString()}::timestamptz
+      from json_to_recordset(${JSON.stringify(messages)}::json) as m(id uuid, webhook_id text, headers jsonb, body text)
+    )
+    delete from inbox_messages where id = any (array(
+      select id from inbox_messages where workspace_id = ${workspaceId}::uuid order by id desc
+      offset ${KEPT - messages.length}::int
+    ))`,
+  )
 }
 
 type Inbox = { url: string; messages: InboxMessage[] }

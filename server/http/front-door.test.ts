@@ -78,6 +78,8 @@ it.each([
   ['GET', '/pipes/pipe_x/files/', 'uploads'],
   ['POST', '/api/v1/tokens', 'api'],
   ['PROPFIND', '/api/v1/tokens', 'api'],
+  ['POST', '/api/inbox/key', 'api'],
+  ['GET', '/api/inbox/key', 'pages'],
   ['GET', '/api/v1/tokens', 'pages'],
   ['OPTIONS', '/api/v1/tokens', 'pages'],
   ['POST', '/api/v1/tokens/', 'pages'],

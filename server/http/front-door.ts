@@ -82,8 +82,8 @@ export function openDoor(
 /**
  * The entry point of every request. It adds an id, the security headers and a log line, and passes the request to the
  * probes, the upload endpoint or Next, whose route handlers serve the API. Uploads bypass Next, which must not touch
- * their bodies. Requests for new tokens also bypass Next: each page view on a customer's site may cause one, and Next
- * costs more than the work itself (decision 31).
+ * their bodies. Requests for new tokens and webhooks to an inbox also bypass Next: each page view on a customer's site or
+ * each file may cause one, and Next costs more than the work itself (decision 31).
  */
 export function frontDoor(
   opening: Promise<Opened>,
@@ -241,11 +241,11 @@ function continueWhenRead(req: IncomingMessage, res: ServerResponse, toUploads: 
 const METHODS_OF_NEXT = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
 /**
- * Requests to which the API responds without Next: those for new tokens, and those with a method that Next passes to no
- * route handler.
+ * Requests to which the API responds without Next: those for new tokens, webhooks to an inbox, and those with a method
+ * that Next passes to no route handler.
  */
 function bypassesNext({ method = '', url = '/' }: IncomingMessage): boolean {
-  if (method === 'POST') return url === '/api/v1/tokens'
+  if (method === 'POST') return url === '/api/v1/tokens' || url.startsWith('/api/inbox/')
   return !METHODS_OF_NEXT.has(method) && url.startsWith('/api/v1/')
 }
 

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
-import { eq } from 'drizzle-orm'
+import { eq, sql } from 'drizzle-orm'
 import { Webhook } from 'standardwebhooks'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { attempts, auditLog, deliveries, webhookOutputs } from '#drizzle/schema/index.ts'
 import { describeWithDatabase } from '../../../test/support/databases.ts'
 import { dispatching } from '../../../test/support/dispatching.ts'
@@ -9,6 +9,7 @@ import { type Receiver, startReceiver } from '../../../test/support/receiver.ts'
 import { type TestRuntime, testRuntime } from '../../../test/support/runtime.ts'
 import { addOutput } from '../../../test/support/webhook-rows.ts'
 import { createTestWorkspace } from '../../../test/support/workspace.ts'
+import { rows } from '../../platform/db/database.ts'
 import { RETRY_DELAYS_MS } from '../../platform/kernel/retry-schedule.ts'
 import { openMailJob } from '../../platform/mail/mail.ts'
 import { sweepAlerts } from '../../workspace/notices/sweep-alerts.ts'
@@ -178,6 +179,33 @@ describeWithDatabase('delivery', (database) => {
       expect((await outputRow(output.id)).failingSince).toEqual(failingSince)
     },
   )
+
+  it('records attempts in one statement, which reads no other deliveries', async () => {
+    const { event } = dispatching(runtime)
+    const output = await addOutput(runtime.db, receiver.url)
+    await runtime.db.execute(
+      sql`insert into deliveries (id, workspace_id, event_id, pipe_id, webhook_output_id, url, state)
+      select gen_random_uuid(), ${output.workspaceId}, gen_random_uuid(), ${output.pipeId}, ${output.id}, '', 'delivered'
+      from generate_series(1, 3000)`,
+    )
+    await event(output)
+    await event(output)
+    const now = runtime.clock.now()
+    const claims = await claimDeliveries(runtime.db, [{ outputId: output.id, count: 2 }], now)
+    const made = claims.map((claimed) => attemptOf(claimed, 204, now))
+    await runtime.db.transaction(async (tx) => {
+      const statements = vi.spyOn(tx._.session, 'prepareQuery')
+      await recordAttempts({ ...runtime, db: tx }, made)
+      expect(statements.mock.calls).toHaveLength(1)
+      const read = await rows(
+        tx,
+        sql`select relname, seq_tup_read from pg_stat_xact_user_tables where relname like 'deliveries_%' and seq_tup_read > 10`,
+      )
+      expect(read).toEqual([])
+    })
+    const states = await runtime.db.select().from(deliveries).where(eq(deliveries.state, 'delivered'))
+    expect(states.filter(({ url }) => url === receiver.url)).toHaveLength(2)
+  })
 
   it('does not turn an output off for five days of failures once another attempt has succeeded', async () => {
     const { event } = dispatching(runtime)

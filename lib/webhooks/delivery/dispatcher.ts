@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { createGuardedAgents } from '../../platform/net/guarded-agents.ts'
 import type { Runtime } from '../../platform/runtime.ts'
 import { span } from '../../platform/tracing/span.ts'
@@ -9,6 +10,11 @@ import { type Pace, PROMPT_MS, Shares } from './shares.ts'
 
 /** How many jobs are fetched from the queue at a time. */
 const WAKES_AT_ONCE = 200
+/**
+ * The pause between two fetches. The first of several events is sent immediately; those that follow within this time
+ * share a fetch, a claim and a record.
+ */
+const GATHER_WAKES_MS = 20
 
 /** Sends webhooks as their jobs become due, until it is stopped. */
 export async function startWebhookWorker(
@@ -23,7 +29,10 @@ export async function startWebhookWorker(
   })
   const parts = { ...runtime, agents, limits: POST_LIMITS, random: Math.random, record, checkpoint }
   const dispatcher = new Dispatcher(parts, new Shares())
-  await queue.workBatches<Wake>('webhook-attempt', WAKES_AT_ONCE, (wakes) => dispatcher.wake(wakes))
+  await queue.workBatches<Wake>('webhook-attempt', WAKES_AT_ONCE, async (wakes) => {
+    await dispatcher.wake(wakes)
+    await pause(GATHER_WAKES_MS)
+  })
   return {
     async stop() {
       await dispatcher.stop()

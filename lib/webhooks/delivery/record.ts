@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { sql } from 'drizzle-orm'
-import { attempts as attemptRows } from '#drizzle/schema/index.ts'
+import { type SQL, sql } from 'drizzle-orm'
 import { tallyWebhooks } from '../../events/tally.ts'
 import { type Db, LIVE_CHANNEL, rows } from '../../platform/db/database.ts'
-import { inGroups } from '../../platform/db/in-groups.ts'
+import { GATHER_WRITES_MS, inGroups } from '../../platform/db/in-groups.ts'
 import { minutes, seconds } from '../../platform/kernel/clock.ts'
 import { uuidv7 } from '../../platform/kernel/ids.ts'
 import type { CoreRuntime, Runtime } from '../../platform/runtime.ts'
@@ -16,23 +15,24 @@ import type { Attempt } from './deliver.ts'
  */
 const OWN_JOB_MS = minutes(1)
 
-/** Records the outcome of some attempts, with all consequences, in one transaction. */
+/** Records the outcome of some attempts, with all consequences. */
 export async function recordAttempts(
   runtime: Pick<Runtime, 'db'> & TurningOff,
   made: Attempt[],
 ): Promise<void> {
   const { db, clock, queue } = runtime
   const now = new Date(clock.now())
+  const soon = made.filter(
+    ({ decision }) => decision.retryInMs !== undefined && decision.retryInMs <= OWN_JOB_MS,
+  )
+  // Nearly always, all consequences are in one statement, which needs no transaction around it.
+  if (soon.length === 0 && made.every(({ decision }) => !decision.turnOff))
+    return recordOutcomes(db, made, now)
   await db.transaction(async (tx) => {
-    await tx.insert(attemptRows).values(made.map(toRow))
     await recordOutcomes(tx, made, now)
-    await noteHealth(tx, made, now)
     for (const { claimed, decision } of made) {
       if (decision.turnOff) await turnOffOutput(runtime, tx, claimed.output, decision.turnOff)
     }
-    const soon = made.filter(
-      ({ decision }) => decision.retryInMs !== undefined && decision.retryInMs <= OWN_JOB_MS,
-    )
     await queue.enqueueAll(
       tx,
       'webhook-attempt',
@@ -44,63 +44,68 @@ export async function recordAttempts(
   })
 }
 
-function toRow({ claimed, atMs, durationMs, requestHeaders, outcome, decision }: Attempt) {
-  const answered = outcome.status !== undefined
-  return {
-    id: uuidv7(atMs),
-    deliveryId: claimed.deliveryId,
-    trigger: claimed.trigger,
-    at: new Date(atMs),
-    durationMs,
-    url: claimed.output.url,
-    requestHeaders,
-    status: outcome.status,
-    responseHeaders: answered ? outcome.headers : undefined,
-    responseBody: answered ? outcome.body : undefined,
-    error: decision.error,
-    errorDetail: outcome.detail,
-  }
-}
-
 /**
- * Updates the deliveries and notifies open pages. An attempt that has lost its claim only counts if it succeeded
- * while the delivery was still pending.
+ * Adds the attempts, updates their deliveries and outputs, and notifies open pages. An attempt that has lost its claim
+ * only counts if it succeeded while the delivery was still pending. The `array(…)` in the query keeps the planner, which
+ * expects more attempts than there are, from scanning a month of deliveries.
  */
-async function recordOutcomes(tx: Db, made: Attempt[], now: Date): Promise<void> {
-  const results = made.map(({ claimed, decision: { state, retryInMs, error }, outcome }) => ({
-    id: claimed.deliveryId,
-    claim: claimed.claim,
-    state,
-    next: retryInMs === undefined ? null : nextAttemptAt(retryInMs, now),
-    status: outcome.status ?? null,
-    error: error ?? null,
-    url: claimed.output.url,
-  }))
+async function recordOutcomes(db: Db, made: Attempt[], now: Date): Promise<void> {
   await rows(
-    tx,
-    sql`with ended as (update deliveries d
-    set state = r.state, attempt_count = d.attempt_count + 1, next_trigger = 'auto', next_attempt_at = r.next,
-      claimed_by = null, claimed_until = null, last_status = r.status, last_error = r.error, url = r.url,
-      delivered_at = case when r.state = 'delivered' then ${now.toISOString()}::timestamptz else d.delivered_at end
-    from json_to_recordset(${JSON.stringify(results)}::json)
-      as r(id uuid, claim uuid, state text, next timestamptz, status int, error text, url text)
-      join deliveries before using (id)
-    where d.id = r.id and (d.claimed_by = r.claim or (r.state = 'delivered' and d.state = 'pending'))
-    returning d.workspace_id, d.pipe_id, d.state,
-      d.test or (r.state = 'delivered' and before.delivered_at is not null) as uncounted),
-    ${tallyWebhooks(sql`ended`, now.getTime())}
+    db,
+    sql`with r as materialized (
+      select * from json_to_recordset(${JSON.stringify(made.map((one) => toRow(one, now)))}::json) as r(id uuid, claim uuid,
+        state text, next timestamptz, attempt_id uuid, trigger text, at timestamptz, duration_ms int, url text,
+        request_headers jsonb, status int, response_headers jsonb, response_body text, error text, error_detail text)
+    ), attempted as (
+      insert into attempts (id, delivery_id, trigger, at, duration_ms, url, request_headers, status, response_headers,
+        response_body, error, error_detail)
+      select attempt_id, id, trigger, at, duration_ms, url, request_headers, status, response_headers,
+        response_body, error, error_detail from r
+    ), before as materialized (
+      select id, delivered_at from deliveries where id = any (array(select id from r))
+    ), ended as (update deliveries d
+      set state = r.state, attempt_count = d.attempt_count + 1, next_trigger = 'auto', next_attempt_at = r.next,
+        claimed_by = null, claimed_until = null, last_status = r.status, last_error = r.error, url = r.url,
+        delivered_at = case when r.state = 'delivered' then ${now.toISOString()}::timestamptz else d.delivered_at end
+      from r join before using (id)
+      where d.id = any (array(select id from r)) and d.id = r.id
+        and (d.claimed_by = r.claim or (r.state = 'delivered' and d.state = 'pending'))
+      returning d.workspace_id, d.pipe_id, d.state,
+        d.test or (r.state = 'delivered' and before.delivered_at is not null) as uncounted
+    ), ${tallyWebhooks(sql`ended`, now.getTime())}, ${noteHealth(made, now)}
     select pg_notify(${LIVE_CHANNEL}, workspace_id::text) from (select distinct workspace_id from ended) s`,
   )
 }
 
+function toRow({ claimed, atMs, durationMs, requestHeaders, outcome, decision }: Attempt, now: Date) {
+  const { state, retryInMs, error = null } = decision
+  const answer = outcome.status === undefined ? undefined : outcome
+  return {
+    id: claimed.deliveryId,
+    claim: claimed.claim,
+    state,
+    next: retryInMs === undefined ? null : nextAttemptAt(retryInMs, now),
+    attempt_id: uuidv7(atMs),
+    trigger: claimed.trigger,
+    at: new Date(atMs),
+    duration_ms: durationMs,
+    url: claimed.output.url,
+    request_headers: requestHeaders,
+    status: answer?.status ?? null,
+    response_headers: answer?.headers ?? null,
+    response_body: answer?.body ?? null,
+    error,
+    error_detail: outcome.detail ?? null,
+  }
+}
+
 /**
- * Records when all attempts to an output started failing. Test events do not count. The row is used instead of the
- * values read by the claims, because other attempts may have ended in between. Among attempts recorded together, the
- * last one decides.
+ * CTEs that record when all attempts to an output started failing. Test events do not count. The row is used instead of
+ * the values read by the claims, because other attempts may have ended in between. Among attempts recorded together,
+ * the last one decides.
  */
-async function noteHealth(tx: Db, made: Attempt[], now: Date): Promise<void> {
+function noteHealth(made: Attempt[], now: Date): SQL {
   const real = made.filter(({ claimed }) => claimed.trigger !== 'test')
-  if (real.length === 0) return
   const delivered = (one: Attempt) => one.decision.state === 'delivered'
   const runs = Map.groupBy(real, ({ claimed }) => claimed.outputId)
   const health = [...runs].map(([id, run]) => ({
@@ -108,17 +113,15 @@ async function noteHealth(tx: Db, made: Attempt[], now: Date): Promise<void> {
     broken: run.some(delivered),
     failing: !delivered(run.at(-1)!),
   }))
-  await rows(
-    tx,
-    sql`with changed as (
-      select o.id, r.failing from webhook_outputs o
-      join json_to_recordset(${JSON.stringify(health)}::json) as r(id uuid, broken bool, failing bool) on r.id = o.id
-      where case when o.failing_since is null then r.failing else r.broken end
+  return sql`changed as (
+      select o.id, h.failing from webhook_outputs o
+      join json_to_recordset(${JSON.stringify(health)}::json) as h(id uuid, broken bool, failing bool) on h.id = o.id
+      where case when o.failing_since is null then h.failing else h.broken end
       order by o.id for no key update of o
-    )
-    update webhook_outputs o set failing_since = case when c.failing then ${now.toISOString()}::timestamptz end
-    from changed c where o.id = c.id`,
-  )
+    ), noted as (
+      update webhook_outputs o set failing_since = case when c.failing then ${now.toISOString()}::timestamptz end
+      from changed c where o.id = c.id
+    )`
 }
 
 function nextAttemptAt(retryInMs: number, now: Date): Date {
@@ -163,7 +166,7 @@ export function createRecorder<Attempt>(
       await recordAll(made)
       return made.map(() => undefined)
     },
-    { most: AT_ONCE },
+    { most: AT_ONCE, gatherMs: GATHER_WRITES_MS },
   )
   const alone = async (attempt: Attempt): Promise<void> => {
     let fault: unknown
