@@ -22,7 +22,10 @@ export function ProviderButton({ provider, name, next }: Props) {
   )
 }
 
-/** By script, because our content security policy forbids forms that lead to another site. False if that fails. */
+/**
+ * Uses a script, because our content security policy forbids forms that lead to another site. Returns false if the
+ * provider cannot be reached.
+ */
 export async function goToProvider(provider: ProviderId, next: string): Promise<boolean> {
   try {
     const { csrfToken } = await (await fetch('/api/auth/csrf')).json()

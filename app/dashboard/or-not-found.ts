@@ -2,7 +2,10 @@ import { notFound } from 'next/navigation'
 import type { TurnedPage } from '#lib/platform/db/page.ts'
 import { isSluiceError } from '#lib/platform/kernel/errors.ts'
 
-/** The verb's result, or the 404 page, also for addresses that Sluice never generated: one with an invalid cursor. */
+/**
+ * Returns the verb's result, or the 404 page. Also covers addresses that Sluice never generated, such as one with an
+ * invalid cursor.
+ */
 export async function orNotFound<Thing>(thing: Promise<Thing>): Promise<Thing> {
   try {
     return await thing

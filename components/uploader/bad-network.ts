@@ -6,7 +6,10 @@ export type BadNetwork = {
   /** Calls the backend, or fails while the network is down. */
   call<Answer>(ask: () => Promise<Answer>): Promise<Answer>
   fetch: typeof globalThis.fetch
-  /** Registers a request about to be sent. Call it after setting its headers: aborted before, it would lose them. */
+  /**
+   * Registers a request that is about to be sent. Call this once its headers are set: a request aborted before that
+   * would lose them.
+   */
   send(xhr: XMLHttpRequest): void
   /** Breaks the requests in flight or, if there are none, the next one. Returns whether there were any. */
   cut(): boolean

@@ -12,7 +12,10 @@ import { type DataStoreFacts, DataStoreFields } from './data-store-fields.tsx'
 type Outcome = { refused?: BucketCheck }
 type Props = DataStoreFacts & { action: FormAction<Outcome> }
 
-/** Checks the input before saving it. The result scrolls into view: below the form if nothing was saved, else above. */
+/**
+ * Checks the input before saving it. The result scrolls into view: below the form if nothing was saved, otherwise above
+ * it.
+ */
 export function CheckedForm({ action, ...facts }: Props) {
   const kept = facts.store !== undefined
   const [refused, setRefused] = useState<BucketCheck>()

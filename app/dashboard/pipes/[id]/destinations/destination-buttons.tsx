@@ -59,7 +59,10 @@ export function DestinationButtons({ pipeId, store, required, position, isFirst,
 
 type Moved = { direction: 'up' | 'down'; from: number }
 
-/** Gives the focus back that a moved element loses, so that pressing the same key again moves it further. */
+/**
+ * The browser removes focus from a moved element. This restores it, so that pressing the same key again moves the
+ * destination further.
+ */
 function useFocusAfterMove(position: number) {
   const ref = useRef<HTMLDivElement>(null)
   const [moved, remember] = useState<Moved>()
