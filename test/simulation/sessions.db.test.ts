@@ -1,5 +1,5 @@
 import postgres from 'postgres'
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest'
 import { createDatabase, type TestDatabase } from '../support/postgres.ts'
 import { type Session, Sessions } from './sessions.ts'
 
@@ -53,4 +53,17 @@ describe('a statement that waits for a lock', () => {
     })
     await asked!
   })
+})
+
+it('keeps a session for as long as a run of many seeds, because replacing it would roll back its transaction', async () => {
+  vi.stubEnv('PGMAX_LIFETIME', '0.05')
+  const database = await createDatabase(inject('postgresUrl'), inject('migrated'))
+  const sessions = await Sessions.open(database.url)
+  const session = await sessions.take()
+  await session.run({ text: 'begin' })
+  await session.run({ text: 'select pg_sleep(0.1)' })
+  expect(await session.run({ text: 'select pg_backend_pid() as pid' })).toEqual([{ pid: session.pid }])
+  await sessions.close()
+  await database.drop()
+  vi.unstubAllEnvs()
 })

@@ -104,7 +104,9 @@ export class Sessions {
     this.#listener = postgres(url, options)
   }
 
-  static async open(url: string): Promise<Sessions> {
+  static async open(address: string): Promise<Sessions> {
+    // postgres.js replaces connections after half an hour or more, even in the middle of these transactions.
+    const url = `${address}?max_lifetime=0`
     const first = await Session.open(url)
     for (const text of PREPARE) await first.run({ text })
     await first.close()
