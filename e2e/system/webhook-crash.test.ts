@@ -148,6 +148,7 @@ it('a worker killed while serving a dead and a healthy output loses nothing, and
   })
   const files = await Promise.all(Array.from({ length: 60 }, () => emit(healthy)))
   await victim.exited
+  await receiver.isLeft()
   const sentTo = (outputId: string) =>
     database.db.select().from(deliveries).where(eq(deliveries.webhookOutputId, outputId))
   const open = (sent: { eventId: string; state: string }[]) =>

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 
 export type Received = { path: string; headers: IncomingHttpHeaders; body: string }
 type Answer = number | ((received: Received, res: ServerResponse) => void)
@@ -22,6 +22,11 @@ export async function startReceiver(first: Answer = 204) {
       for (const look of waiting) look()
     })
   })
+  const sockets = new Set<Socket>()
+  server.on('connection', (socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   return {
@@ -41,6 +46,10 @@ export async function startReceiver(first: Answer = 204) {
           waiting.add(look)
         })
       }
+    },
+    /** Resolves when every client has gone, and all that they sent has arrived. */
+    async isLeft(): Promise<void> {
+      await Promise.all([...sockets].map((socket) => once(socket, 'close')))
     },
     async stop() {
       server.closeAllConnections()
